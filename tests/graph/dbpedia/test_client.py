@@ -12,7 +12,6 @@ from tests.graph.dbpedia.world import fact, ntriples, resource
 pytest.importorskip("pyoxigraph")
 
 from tests.fakes.sparql_server import Fault, SparqlServer
-from trivium.graph.dbpedia.mapping import Vocabulary
 from trivium.graph.dbpedia.sparql_client import SparqlClient, SparqlError, TooMuchError
 from trivium.graph.dbpedia.sparql_source import facts_query, valid_iri
 
@@ -206,13 +205,9 @@ HOSTILE = [
 def test_nothing_but_a_valid_iri_enters_a_query(iri: str) -> None:
     assert not valid_iri(iri)
     with pytest.raises(ValueError, match=r"IRI|scheme|surrogates"):
-        facts_query([resource("Ulm"), iri], Vocabulary(), 10)
+        facts_query([resource("Ulm"), iri], 10)
 
 
-def test_namespaces_are_written_as_literals(server: SparqlServer, clock: Clock) -> None:
-    """Quotes in a configured namespace do not end the string; the query is still one, about nothing."""
-    odd = Vocabulary(relations=('http://a/"))} DROP ALL #',), types=('"\\\n',))
-    query = facts_query([resource("Einstein")], odd, 10)
-    assert client(server, clock).select(query, ("s", "p", "o"), 10, insist=True).rows == ()
-    query = facts_query([resource("Einstein")], Vocabulary(), 10)
+def test_facts_are_relations_and_types_of_the_resources(server: SparqlServer, clock: Clock) -> None:
+    query = facts_query([resource("Einstein")], 10)
     assert set(client(server, clock).select(query, ("s", "p", "o"), 10, insist=True).rows) == set(FACTS)

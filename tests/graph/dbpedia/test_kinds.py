@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from tests.graph.dbpedia.world import ONTOLOGY
-from trivium.graph.dbpedia.mapping import Kinds, Vocabulary
+from trivium.graph.dbpedia.mapping import Kinds
 
 EINSTEIN, CURIE, BOWIE, ULM = range(4)
 GIVEN = [
@@ -23,7 +23,7 @@ GIVEN = [
 
 
 def chosen(given: list[tuple[int, str]], above: list[tuple[str, str]] | None = None) -> dict[int, str]:
-    kinds = Kinds(Vocabulary())
+    kinds = Kinds()
     for row, name in given:
         kinds.add(row, ONTOLOGY + name)
     for kind, parent in above or []:
@@ -68,7 +68,7 @@ def test_the_order_of_statements_does_not_matter() -> None:
 
 
 def test_classes_outside_the_allow_list_leave_an_entity_without_a_type() -> None:
-    kinds = Kinds(Vocabulary())
+    kinds = Kinds()
     kinds.add(0, "http://dbpedia.org/class/yago/Physicist110428004")
     kinds.add(0, "http://www.w3.org/2002/07/owl#Thing")
     assert not kinds.choose()

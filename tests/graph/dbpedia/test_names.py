@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trivium.graph.dbpedia.mapping import Titles, Vocabulary, readable
+from trivium.graph.dbpedia.mapping import Titles, class_type, readable, relation_type
 from trivium.graph.schema import page_uri
 from trivium.text.normalise import normalise_title
 
@@ -53,15 +53,13 @@ def test_local_names_read_as_words(local: str, name: str) -> None:
 def test_only_predicates_of_the_allowed_namespaces_are_relations(
     predicate: str, relation: str | None
 ) -> None:
-    assert Vocabulary().relation(predicate) == relation
+    assert relation_type(predicate) == relation
 
 
-def test_types_come_from_the_ontology_unless_more_is_allowed() -> None:
-    """Borrowed classes (a colon in the name) are not taken; another namespace is on request."""
-    schema = "http://schema.org/"
-    assert Vocabulary().type("http://dbpedia.org/ontology/Wikidata:Q11424") is None
-    assert Vocabulary().type(schema + "MusicGroup") is None
-    assert Vocabulary(types=(schema,)).type(schema + "MusicGroup") == "music group"
+def test_types_come_from_the_ontology() -> None:
+    """Borrowed classes (a colon in the name) are not taken."""
+    assert class_type("http://dbpedia.org/ontology/Wikidata:Q11424") is None
+    assert class_type("http://schema.org/MusicGroup") is None
 
 
 @pytest.mark.parametrize(

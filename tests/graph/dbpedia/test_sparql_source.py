@@ -26,7 +26,7 @@ pytest.importorskip("pyoxigraph")
 from tests.fakes.memory_store import MemoryStore
 from tests.fakes.sparql_server import Fault, Request, SparqlServer
 from trivium.errors import InputError
-from trivium.graph.dbpedia import EnrichReport, Vocabulary, enrich, open_source
+from trivium.graph.dbpedia import EnrichReport, enrich, open_source
 from trivium.graph.dbpedia.sparql_client import SparqlClient, SparqlError
 from trivium.graph.dbpedia.sparql_source import SparqlSource
 
@@ -80,7 +80,7 @@ def server() -> Iterator[SparqlServer]:
 
 def source(server: SparqlServer, answers: Path, **options: int) -> SparqlSource:
     client = SparqlClient(server.url, pause=0.0, timeout=2, sleep=lambda seconds: None)
-    return SparqlSource(client, answers, vocabulary=Vocabulary(), **options)
+    return SparqlSource(client, answers, "en", **options)
 
 
 def run(server: SparqlServer, answers: Path, **options: int) -> tuple[tuple[object, ...], EnrichReport]:

@@ -4,8 +4,7 @@ Needs the packages of the extra ``dbpedia`` only when a source does; they are im
 """
 
 from trivium.graph.dbpedia.enrich import EnrichReport, enrich
-from trivium.graph.dbpedia.mapping import Vocabulary
 from trivium.graph.dbpedia.open_source import open_source
 from trivium.graph.dbpedia.source import Reporter, Source
 
-__all__ = ["EnrichReport", "Reporter", "Source", "Vocabulary", "enrich", "open_source"]
+__all__ = ["EnrichReport", "Reporter", "Source", "enrich", "open_source"]

@@ -16,7 +16,7 @@ from trivium.graph.dbpedia.mapping import (
     Relations,
     Resources,
     Titles,
-    Vocabulary,
+    relation_type,
 )
 from trivium.graph.dbpedia.open_source import open_source
 from trivium.graph.dbpedia.source import Reporter, Source, Statement
@@ -60,10 +60,11 @@ def enrich(
     store: GraphStore,
     sources: str | Source | Sequence[str | Source],
     *,
-    vocabulary: Vocabulary | None = None,
+    language: str = "en",
     progress: StageProgress | None = None,
 ) -> EnrichReport:
-    """Add to a store what the sources say of its entities. ``progress`` is called with (stage, done, total).
+    """Add to a store what the sources say of its entities. ``language`` is that of the encyclopaedia (its host at
+    wikipedia.org). ``progress`` is called with (stage, done, total).
 
     A relation is kept where one document mentions both its ends, and recorded with every such page. Nothing is
     written before every source has been read to its end; what is written may be written again, so the same call
@@ -72,10 +73,9 @@ def enrich(
     Raises InputError for a source that is not there, MissingExtraError, SparqlError when an endpoint gives up, and
     StoreError when the store refuses.
     """
-    vocabulary = Vocabulary() if vocabulary is None else vocabulary
     listed = [sources] if isinstance(sources, str) or not isinstance(sources, Sequence) else sources
-    opened = [open_source(each, vocabulary=vocabulary) if isinstance(each, str) else each for each in listed]
-    collected = _Collected(store, vocabulary)
+    opened = [open_source(each, language) if isinstance(each, str) else each for each in listed]
+    collected = _Collected(store, language)
     report = EnrichReport()
     for source in opened:
         collected.link(source.links(collected.titles, _reporter("links", report, progress)))
@@ -88,15 +88,15 @@ def enrich(
 class _Collected:
     """What is known of the store's entities so far."""
 
-    def __init__(self, store: GraphStore, vocabulary: Vocabulary) -> None:
+    def __init__(self, store: GraphStore, language: str) -> None:
         self._mentions = Mentions.of(store.adjacency())
         rows = dict(self._mentions.rows)
         # Entities and aliases are all that store.resolve() knows; kept here, no statement costs a round trip.
         # A page that another process loads meanwhile has names but no row in what was read above.
         rows.update((page_uri(name), rows[entity]) for name, entity in store.names() if entity in rows)
-        self._resources = Resources(rows, Titles(vocabulary.language))
-        self._relations = Relations(self._mentions, vocabulary)
-        self._kinds = Kinds(vocabulary)
+        self._resources = Resources(rows, Titles(language))
+        self._relations = Relations(self._mentions)
+        self._kinds = Kinds()
         self.titles = sorted(rows)
 
     def link(self, statements: Iterable[Statement]) -> None:
@@ -114,7 +114,7 @@ class _Collected:
                     self._kinds.add(row, value)
             elif predicate == SUBCLASS:
                 self._kinds.place(subject, value)
-            elif (type := self._relations.type(predicate)) is not None:
+            elif (type := relation_type(predicate)) is not None:
                 source, target = self._resources.entity(subject), self._resources.entity(value)
                 if source is not None and target is not None:
                     report.mapped += 1

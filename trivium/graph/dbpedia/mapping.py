@@ -31,35 +31,26 @@ _SEAM = re.compile(r"(?<=[^\WA-Z_])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _PLUMBING = "wikiPage"
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """Which statements count.
+@lru_cache(maxsize=1 << 16)
+def relation_type(predicate: str) -> str | None:
+    """The type of the relation a predicate states, None when it states none.
 
-    ``language`` is that of the encyclopaedia (its host at wikipedia.org). ``relations`` and ``types`` are the
-    namespaces whose predicates become relations and whose classes become types; everything else is left out.
+    >>> relation_type("http://dbpedia.org/ontology/deathPlace")
+    'death place'
+    >>> relation_type("http://dbpedia.org/ontology/wikiPageWikiLink") is None
+    True
     """
+    return _name(predicate, (ONTOLOGY, PROPERTY))
 
-    language: str = "en"
-    relations: tuple[str, ...] = (ONTOLOGY, PROPERTY)
-    types: tuple[str, ...] = (ONTOLOGY,)
 
-    def relation(self, predicate: str) -> str | None:
-        """The type of the relation a predicate states, None when it states none.
+@lru_cache(maxsize=1 << 16)
+def class_type(kind: str) -> str | None:
+    """The type a class stands for, None when it is not taken.
 
-        >>> Vocabulary().relation("http://dbpedia.org/ontology/deathPlace")
-        'death place'
-        >>> Vocabulary().relation("http://dbpedia.org/ontology/wikiPageWikiLink") is None
-        True
-        """
-        return _name(predicate, self.relations)
-
-    def type(self, kind: str) -> str | None:
-        """The type a class stands for, None when it is not taken.
-
-        >>> Vocabulary().type("http://dbpedia.org/ontology/PopulatedPlace")
-        'populated place'
-        """
-        return _name(kind, self.types)
+    >>> class_type("http://dbpedia.org/ontology/PopulatedPlace")
+    'populated place'
+    """
+    return _name(kind, (ONTOLOGY,))
 
 
 def _name(iri: str, namespaces: tuple[str, ...]) -> str | None:
@@ -139,8 +130,6 @@ def canonical(iri: str) -> str:
 
 
 def _after(iri: str, prefixes: tuple[str, ...]) -> str | None:
-    if not iri.startswith(prefixes):
-        return None
     return next((iri[len(prefix) :] for prefix in prefixes if iri.startswith(prefix)), None)
 
 
@@ -251,20 +240,18 @@ class Kinds:
     the type that comes first in the alphabet.
     """
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
-        self._names: dict[str, str] = {}
+    def __init__(self) -> None:
         self._kinds: defaultdict[int, set[str]] = defaultdict(set)
         self._parents: defaultdict[str, set[str]] = defaultdict(set)
 
     def add(self, row: int, kind: str) -> None:
         """An entity is an instance of a class; classes outside the allow-list are passed over."""
-        if self._takes(kind):
+        if class_type(kind) is not None:
             self._kinds[row].add(sys.intern(kind))
 
     def place(self, kind: str, parent: str) -> None:
         """A class is below another."""
-        if kind != parent and self._takes(kind) and self._takes(parent):
+        if kind != parent and class_type(kind) is not None and class_type(parent) is not None:
             self._parents[kind].add(parent)
 
     def choose(self) -> Mapping[int, str]:
@@ -275,7 +262,7 @@ class Kinds:
         for row, kinds in sorted(self._kinds.items()):
             # Classes that are each above the other leave nothing over; then they all count.
             lowest = kinds - {parent for kind in kinds for parent in above[kind]} or kinds
-            _, name, _ = min((frequency[kind], self._names[kind], kind) for kind in lowest)
+            _, name, _ = min((frequency[kind], class_type(kind) or "", kind) for kind in lowest)
             chosen[row] = name
         return chosen
 
@@ -289,30 +276,13 @@ class Kinds:
             waiting.extend(parents)
         return found - {kind}
 
-    def _takes(self, kind: str) -> bool:
-        """Whether the class counts; its name is worked out once."""
-        if kind not in self._names:
-            name = self._vocabulary.type(kind)
-            if name is None:
-                return False
-            self._names[kind] = name
-        return True
-
 
 class Relations:
     """Collects relations between entities (rows of ``mentions``) and gives them out page by page."""
 
-    def __init__(self, mentions: Mentions, vocabulary: Vocabulary) -> None:
+    def __init__(self, mentions: Mentions) -> None:
         self._mentions = mentions
-        self._vocabulary = vocabulary
-        self._types: dict[str, str | None] = {}
         self._found: defaultdict[tuple[int, int], set[str]] = defaultdict(set)
-
-    def type(self, predicate: str) -> str | None:
-        """The type of relation a predicate states, None when it states none."""
-        if predicate not in self._types:
-            self._types[predicate] = self._vocabulary.relation(predicate)
-        return self._types[predicate]
 
     def add(self, source: int, type: str, target: int) -> None:
         """Take a relation, unless it leads to itself or no document mentions both ends."""

@@ -10,24 +10,23 @@ from urllib.parse import urlsplit
 
 from trivium.errors import InputError, MissingExtraError
 from trivium.graph.dbpedia.dump_files import DumpSource, readable_file
-from trivium.graph.dbpedia.mapping import Titles, Vocabulary
+from trivium.graph.dbpedia.mapping import Titles
 from trivium.graph.dbpedia.source import Source
 from trivium.settings.settings import load_settings
 
 
-def open_source(name: str, *, vocabulary: Vocabulary | None = None) -> Source:
+def open_source(name: str, language: str = "en") -> Source:
     """A SPARQL endpoint (``https://dbpedia.org/sparql``), or the dump files of a path, folder or glob.
 
     What an endpoint has answered is kept in a file under the home folder of the settings. Raises InputError when nothing
     is there, MissingExtraError when a package is missing.
     """
-    vocabulary = Vocabulary() if vocabulary is None else vocabulary
     if "://" in name:
-        return _endpoint(name, vocabulary)
-    return DumpSource(_expand(name), Titles(vocabulary.language))
+        return _endpoint(name, language)
+    return DumpSource(_expand(name), Titles(language))
 
 
-def _endpoint(url: str, vocabulary: Vocabulary) -> Source:
+def _endpoint(url: str, language: str) -> Source:
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname or "@" in parts.netloc:
         raise InputError(
@@ -41,9 +40,9 @@ def _endpoint(url: str, vocabulary: Vocabulary) -> Source:
     except ImportError as error:
         raise MissingExtraError("asking a SPARQL endpoint", "dbpedia") from error
     settings = load_settings()
-    key = hashlib.sha256(repr((url, vocabulary)).encode()).hexdigest()[:12]
+    key = hashlib.sha256(repr((url, language)).encode()).hexdigest()[:12]
     answers = settings.home / "dbpedia" / f"{parts.hostname}-{key}.jsonl"
-    return SparqlSource(SparqlClient(url, settings.contact), answers, vocabulary=vocabulary)
+    return SparqlSource(SparqlClient(url, settings.contact), answers, language)
 
 
 def _expand(name: str) -> list[Path]:

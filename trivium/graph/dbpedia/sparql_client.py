@@ -25,18 +25,7 @@ from trivium.text.normalise import has_lone_surrogate
 _DAY = 86_400
 
 
-class About(BaseModel):
-    """What the answers depend on: another endpoint or other namespaces give other answers."""
-
-    endpoint: str
-    language: str
-    relations: tuple[str, ...]
-    types: tuple[str, ...]
-    format: int = 1
-
-
 class _Head(BaseModel):
-    about: About
     begun: int
 
 
@@ -47,24 +36,24 @@ class _Entry(BaseModel):
 
 
 class AnswerFile:
-    """JSON Lines: first what the answers belong to, then one line for each answered query: its ``stage``, the keys
+    """JSON Lines: first when it was begun, then one line for each answered query: its ``stage``, the keys
     ``asked`` and the ``rows``.
 
-    A file about something else, or one begun more than ``days`` ago, is begun anew. A line that was being written
+    One that is something else, or begun more than ``days`` ago, is begun anew. A line that was being written
     when the process died is dropped, and so is a damaged line with whatever follows it.
     """
 
-    def __init__(self, path: Path, about: About, days: int, now: float | None = None) -> None:
+    def __init__(self, path: Path, days: int, now: float | None = None) -> None:
         now = time.time() if now is None else now
         self.path = path
         self._log = JsonLines(path, _Entry, header=1)
         with self._log.writing(wait=True):
             head = self._head()
-            if head is not None and head.about == about and head.begun >= now - days * _DAY:
+            if head is not None and head.begun >= now - days * _DAY:
                 self._log.keep(1 + self._undamaged())
             else:
                 self._log.keep(0)
-                self._log.append_line(_Head(about=about, begun=int(now)).model_dump_json().encode())
+                self._log.append_line(_Head(begun=int(now)).model_dump_json().encode())
 
     def answers(self, stage: str) -> Iterator[tuple[list[str], list[Statement]]]:
         """(keys asked, statements) of every answer of a stage, in the order given."""

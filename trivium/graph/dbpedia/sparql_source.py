@@ -8,9 +8,9 @@ from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode
 
-from trivium.graph.dbpedia.mapping import PRIMARY_TOPIC, SUBCLASS, TYPE, Titles, Vocabulary
+from trivium.graph.dbpedia.mapping import ONTOLOGY, PRIMARY_TOPIC, PROPERTY, SUBCLASS, TYPE, Titles
 from trivium.graph.dbpedia.source import Reporter, Statement
-from trivium.graph.dbpedia.sparql_client import About, AnswerFile, SparqlClient, SparqlError, TooMuchError
+from trivium.graph.dbpedia.sparql_client import AnswerFile, SparqlClient, SparqlError, TooMuchError
 from trivium.parser.sources.source_items import Problem
 
 
@@ -33,22 +33,22 @@ def links_query(pages: Iterable[str], resources: Iterable[str], limit: int) -> s
     )
 
 
-def facts_query(resources: Iterable[str], vocabulary: Vocabulary, limit: int) -> str:
+def facts_query(resources: Iterable[str], limit: int) -> str:
     """(s, p, o): relations and types of the resources within the allowed namespaces."""
     kind = NamedNode(TYPE)
     return (
         f"SELECT DISTINCT ?s ?p ?o WHERE {{ VALUES ?s {_values(resources)} ?s ?p ?o ."
-        f" FILTER(isIRI(?o) && ((?p = {kind} && ({_within('?o', vocabulary.types)}))"
-        f" || (({_within('?p', vocabulary.relations)}) && !CONTAINS(STR(?p), {Literal('/wikiPage')})))) }}"
-        f" LIMIT {limit}"
+        f" FILTER(isIRI(?o) && ((?p = {kind} && {_within('?o', ONTOLOGY)})"
+        f" || (({_within('?p', ONTOLOGY)} || {_within('?p', PROPERTY)})"
+        f" && !CONTAINS(STR(?p), {Literal('/wikiPage')})))) }} LIMIT {limit}"
     )
 
 
-def classes_query(namespace: str, limit: int) -> str:
-    """(s, o): which class of a namespace is directly below which."""
+def classes_query(limit: int) -> str:
+    """(s, o): which class of the ontology is directly below which."""
     return (
         f"SELECT DISTINCT ?s ?o WHERE {{ ?s {NamedNode(SUBCLASS)} ?o ."
-        f" FILTER({_within('?s', [namespace])}) }} LIMIT {limit}"
+        f" FILTER({_within('?s', ONTOLOGY)}) }} LIMIT {limit}"
     )
 
 
@@ -56,9 +56,8 @@ def _values(iris: Iterable[str]) -> str:
     return "{ " + " ".join(str(NamedNode(iri)) for iri in iris) + " }"
 
 
-def _within(variable: str, namespaces: Sequence[str]) -> str:
-    tests = [f"STRSTARTS(STR({variable}), {Literal(namespace)})" for namespace in namespaces]
-    return " || ".join(tests) or "false"
+def _within(variable: str, namespace: str) -> str:
+    return f"STRSTARTS(STR({variable}), {Literal(namespace)})"
 
 
 _LINKS, _FACTS, _CLASSES = "links", "facts", "classes"
@@ -99,22 +98,15 @@ class SparqlSource:
         self,
         client: SparqlClient,
         answers: Path,
+        language: str = "en",
         *,
-        vocabulary: Vocabulary,
         batch: int = 100,
         days: int = 30,
     ) -> None:
         self._client = client
-        self._vocabulary = vocabulary
-        self._titles = Titles(vocabulary.language)
+        self._titles = Titles(language)
         self._batch = batch
-        about = About(
-            endpoint=client.url,
-            language=vocabulary.language,
-            relations=vocabulary.relations,
-            types=vocabulary.types,
-        )
-        self._answers = AnswerFile(answers, about, days)
+        self._answers = AnswerFile(answers, days)
         self._subjects: dict[str, list[str]] = {}
 
     def links(self, titles: Sequence[str], reporter: Reporter) -> Iterator[Statement]:
@@ -136,10 +128,7 @@ class SparqlSource:
         title has none, of the resource of that name."""
 
         def query(part: Sequence[str]) -> str:
-            return facts_query(part, self._vocabulary, _ROWS)
-
-        def classes(part: Sequence[str]) -> str:
-            return classes_query(part[0], _ROWS)
+            return facts_query(part, _ROWS)
 
         found = dict.fromkeys(
             iri
@@ -147,8 +136,7 @@ class SparqlSource:
             for iri in sorted(set(self._subjects.get(title, ()))) or self._titles.resources(title)
         )
         yield from self._ask(_FACTS, [iri for iri in found if valid_iri(iri)], query, reporter)
-        for namespace in self._vocabulary.types:
-            yield from self._ask(_CLASSES, [namespace], classes, reporter)
+        yield from self._ask(_CLASSES, [ONTOLOGY], lambda _: classes_query(_ROWS), reporter)
 
     def _ask(self, stage: str, keys: Sequence[str], query: Query, reporter: Reporter) -> Iterator[Statement]:
         """Statements about the keys: those in the file, then those the endpoint gives for the other keys.
