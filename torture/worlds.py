@@ -16,6 +16,15 @@ from trivium.testing import HashEmbedder
 from trivium.types import EmbedderIdentity
 
 WORDS = ("basalt", "crater", "moon", "orbit", "dust", "ice", "ring", "storm", "lava", "comet", "tide", "core")
+PEOPLE = (
+    "Ada Byron",
+    "Mary Somerville",
+    "Mr Somerville",
+    "William Herschel",
+    "Caroline Herschel",
+    "Herschel",
+)
+"""Who is named in texts, some in forms that a document's other names decide."""
 QUESTIONS = ("Which moon has a crater of ice?", "storm and dust", "Object 0007 ring orbit")
 PAGES = 220
 """Three transactions of a load, and enough for a pool of parsers."""
@@ -62,7 +71,9 @@ def write_pages(folder: Path, numbers: Iterable[int], edition: int = 1) -> Path:
 
 
 def _said(number: int, edition: int) -> str:
-    return " ".join(random.Random(f"{number} {edition}").choices(WORDS, k=12)).capitalize()
+    drawn = random.Random(f"{number} {edition}")
+    words = " ".join(drawn.choices(WORDS, k=12)).capitalize()
+    return f"{words} seen by {' and '.join(drawn.sample(PEOPLE, 2))} from Paris"
 
 
 def create(folder: Path) -> Engine:
@@ -73,7 +84,7 @@ def create(folder: Path) -> Engine:
 def build(folder: Path, sources: Sequence[Path], workers: int = 1, *, embed: bool = True) -> None:
     """Load documents into a new or existing store."""
     with create(folder) as engine:
-        report = engine.build(sources, workers=workers, embed=embed)
+        report = engine.build(sources, workers=workers, embed=embed, entities="rules")
         assert not report.problems, report.problems[:3]
 
 
@@ -90,6 +101,7 @@ def state_of(engine: Engine) -> State:
         "pages": {page.uri: _digest(page) for page in engine.store.page_graphs()},
         "nodes": {str(label): count for label, count in info.nodes.items()},
         "relationships": dict(info.relationships),
+        "types": engine.store.types(),
         "to_embed": info.to_embed,
         "waiting": engine.store.unlinked_pages(),
         "sentences": len(engine.store.pending_sentences()),

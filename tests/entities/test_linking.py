@@ -132,7 +132,9 @@ def test_a_form_of_address_by_itself_is_left_out() -> None:
     assert linked("X", "Sir", "Mr", "the Lord") == []
 
 
-_WORDS = "Ada Anna Byron Byrons London New York A. B. Mr Mrs the Inc. Inc GmbH WHO W.H.O. Acme Ünal ЖЖ 今 's -"
+_WORDS = (
+    "Ada Anna Byron Byrons London New York A. B. Mr Mrs the Inc. Inc GmbH WHO W.H.O. Acme Ünal ЖЖ 今 's -"
+)
 WORDS = st.sampled_from(_WORDS.split())
 NAMES = st.lists(WORDS, min_size=1, max_size=4).map(" ".join)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -136,6 +137,17 @@ def test_any_history_ends_like_a_build_of_what_is_left(folder: Path, tmp_path: P
             with EmbeddedStore.create(tmp_path / f"fresh{number}") as fresh:
                 load([str(file) for file in sorted(left)], fresh, entities="rules")
                 assert everything(store) == everything(fresh)
+
+
+def test_an_interrupted_removal_is_completed_by_the_next(folder: Path, store: EmbeddedStore) -> None:
+    """Of something else, or of nothing: what the first one removed is no longer known."""
+    load([str(folder)], store, entities="rules")
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr("trivium.index.load.link_mentions", Mock(side_effect=KeyboardInterrupt))
+        delete_linked(store, ["Letters", "visit"], [])
+    assert "William Herschel" in cites(store)["Tea"] and store.links_pending
+    delete_linked(store, [], [])
+    assert cites(store)["Tea"] == [] and not store.links_pending
 
 
 def test_records_have_names_and_titles(tmp_path: Path, store: EmbeddedStore) -> None:

@@ -228,7 +228,7 @@ class Indexer:
 
     def remove_pages(self, uris: Sequence[str]) -> list[str]:
         """Remove pages by uri and return the uris removed. Unknown ones are skipped."""
-        if not uris:
+        if not uris and not self.store.links_pending:
             return []
         removed: list[str] = []
         if self.store.entities is None:

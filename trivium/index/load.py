@@ -352,6 +352,7 @@ def delete_linked(store: LoadStore, uris: Sequence[str], removed: list[str]) -> 
     gone = set(uris)
     names = [name for name, uri in store.names() if uri in gone] if gone else []
     named: set[tuple[str, str]] = set()
+    pending = store.entities is not None and store.links_pending  # of a removal that was interrupted
     if store.entities is not None:
         named = names_of(store.page_graphs(list(uris)))
         store.set_links_pending(True)  # as long as the names of other pages are not looked at
@@ -359,7 +360,7 @@ def delete_linked(store: LoadStore, uris: Sequence[str], removed: list[str]) -> 
     mentioning = pages_mentioning(store, names, source=RECORDS)
     records = [page.uri for page in mentioning if "." not in page.content_hash]
     changed = _relink(records, store, Gazetteer(store.names())) if records else 0
-    changed += len(link_mentions(store, names, named)) if names else 0
+    changed += len(link_mentions(store, names, named, every=pending)) if names or pending else 0
     if store.entities is not None:
         store.set_links_pending(False)
     return changed
