@@ -15,7 +15,7 @@ from trivium.common import stopping
 from trivium.errors import ConfigurationError, InputError
 from trivium.live import run_concurrently as together
 from trivium.live.ask_sources import LiveSources
-from trivium.live.result_cache import LiveCache
+from trivium.live.result_cache import CachedAnswer, LiveCache
 from trivium.live.source import LiveDocument, LivePassage
 from trivium.settings.settings import Settings
 
@@ -152,13 +152,13 @@ def test_the_cache_keeps_documents_as_they_are_and_survives_damage(tmp_path: Pat
         names=("wiki:Mars",),
         passages=(LivePassage(("A", "B"), "x", "list"),),
     )
-    LiveCache(tmp_path).put(("a",), [whole, MARS])
+    LiveCache(tmp_path).put(("a",), CachedAnswer((whole, MARS), 1.0))
     read = LiveCache(tmp_path).get(("a",))
-    assert read is not None and read.documents == (whole, MARS)
+    assert read == CachedAnswer((whole, MARS), 1.0)
     assert LiveCache(tmp_path).get(("b",)) is None
     (file,) = tmp_path.glob("*.json")
     assert file.stat().st_mode & 0o077 == 0
-    for damage in (b"", b"{", b'{"key": ["a"], "documents": [1], "retrieved": 1}', b'{"key": ["a"]}'):
+    for damage in (b"", b"{", b'{"documents": [1], "retrieved": 1}', b"{}"):
         file.write_bytes(damage)
         assert LiveCache(tmp_path).get(("a",)) is None
 
@@ -168,12 +168,10 @@ def test_the_cache_stays_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(result_cache, "_FILES", 5)
     monkeypatch.setattr(result_cache, "_CHECKED_EVERY", 2)
-    monkeypatch.setattr(result_cache, "_IN_MEMORY", 3)
     kept = LiveCache(tmp_path)
     for number in range(20):
-        kept.put((str(number),), [MARS])
+        kept.put((str(number),), CachedAnswer((MARS,), 1.0))
     assert len(list(tmp_path.glob("*.json"))) <= 6
-    assert len(kept._kept) == 3
 
 
 def test_a_cache_that_cannot_be_written_is_done_without(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import math
 import subprocess
 import sys
 from collections import deque
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from trivium.common.arrays import Integers
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.records import Floats
-from trivium.retrievers.pagerank import pagerank_dense, push
+from trivium.retrievers.pagerank import pagerank_dense, settled
 
 Pairs = list[tuple[int, int]]
 
@@ -28,6 +30,14 @@ def csr(size: int, pairs: Pairs) -> sp.csr_array:
         if a != b:
             matrix[a, b] = matrix[b, a] = 1.0
     return sp.csr_array(matrix)
+
+
+def push(indptr: Integers, indices: NDArray[np.int32], *arguments: Any, **named: Any) -> Floats:
+    """The mass of every node."""
+    nodes, masses = settled(indptr, indices, *arguments, **named)
+    mass = np.zeros(indptr.size - 1)
+    mass[nodes] = masses
+    return mass
 
 
 def run(matrix: sp.csr_array, seeds: dict[int, float], damping: float = 0.5, eps: float = 1e-6) -> Floats:
@@ -250,13 +260,13 @@ def test_seeds_that_are_no_nodes_are_refused() -> None:
 
 _PROBE = """
 import hashlib, numpy as np
-from trivium.retrievers.pagerank import pagerank_dense, push
+from trivium.retrievers.pagerank import pagerank_dense, settled
 rng = np.random.default_rng(3)
 ends = rng.integers(0, 500, (2, 3000))
 import scipy.sparse as sp
 m = sp.coo_array((np.ones(3000), ends), shape=(500, 500)).tocsr()
 m = sp.csr_array(((m + m.T) > 0).astype(float))
-mass = push(m.indptr.astype(np.int64), m.indices.astype(np.int32), np.array([5, 9]), np.array([0.3, 0.7]))
+_, mass = settled(m.indptr.astype(np.int64), m.indices.astype(np.int32), np.array([5, 9]), np.array([0.3, 0.7]))
 print(hashlib.sha256(mass.tobytes()).hexdigest())
 """
 

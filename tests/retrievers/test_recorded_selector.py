@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.chat_model import ScriptedModel
-from trivium.errors import ChatModelError, ConfigurationError
+from trivium.errors import ChatModelError, ConfigurationError, InputError
 from trivium.retrievers.llm_path_selectors import (
     LlmSelector,
     RecordedSelector,
     make_selector,
-    read_selections,
 )
 from trivium.retrievers.path import Option, OptionKind
 from trivium.settings.settings import Settings
@@ -90,9 +89,9 @@ def test_a_recording_that_was_killed_goes_on(tmp_path: Path) -> None:
     file = tmp_path / "paths.jsonl"
     RecordedSelector(file, LlmSelector(ScriptedModel("1"))).select("One?", OFFERED)
     file.write_text(file.read_text("utf-8") + '{"question": "Tw', "utf-8")
-    assert [one.question for one in read_selections(file)] == ["One?"]
     RecordedSelector(file, LlmSelector(ScriptedModel("2"))).select("Two?", OFFERED)
-    assert [one.question for one in read_selections(file)] == ["One?", "Two?"]
+    recorded = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    assert [one["question"] for one in recorded] == ["One?", "Two?"]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +100,7 @@ def test_a_recording_that_was_killed_goes_on(tmp_path: Path) -> None:
 def test_another_file_is_refused_with_its_line(tmp_path: Path, line: str) -> None:
     file = tmp_path / "paths.jsonl"
     file.write_text(line + "\n", "utf-8")
-    with pytest.raises(ConfigurationError, match="line 1"):
+    with pytest.raises(InputError, match="line 1"):
         RecordedSelector(file)
 
 

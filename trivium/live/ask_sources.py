@@ -113,7 +113,7 @@ class LiveSources:
                 result = _Asked(
                     CachedAnswer((), 0.0) if old is None else old, time.monotonic() - began, old is not None
                 )
-            age = self._store.age(result.answer) if result.cached else None
+            age = result.answer.age if result.cached else None
             outcomes.append(
                 SourceOutcome(
                     name,
@@ -138,7 +138,7 @@ class LiveSources:
         settings = self.settings
         key = self._key(source, question)
         known = self._cached(key)
-        if known is not None and self._store.age(known) <= settings.live_cache_seconds:
+        if known is not None and known.age <= settings.live_cache_seconds:
             return _Asked(known, time.monotonic() - began, cached=True)
         found = [
             usable
@@ -150,10 +150,9 @@ class LiveSources:
             # A little less than the remaining time, so that pages read by then are used.
             found = with_pages(found, question, 0.9 * left, settings)
         found = [document for document in found if document.text or document.passages]
+        answer = CachedAnswer(tuple(found), time.time())
         if settings.live_cache_seconds > 0:
-            answer = self._store.put(key, found)
-        else:
-            answer = CachedAnswer(tuple(found), time.time())
+            self._store.put(key, answer)
         return _Asked(answer, time.monotonic() - began, cached=False)
 
     @property

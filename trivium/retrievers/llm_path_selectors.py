@@ -6,14 +6,14 @@ Recordings are JSON Lines, one question per line: ``question``, ``selector`` (th
 
 from __future__ import annotations
 
-import json
 import logging
 import re
-import threading
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
+from trivium.common.safe_files import JsonLines
 from trivium.errors import ChatModelError, ConfigurationError
 from trivium.llm.chat_model import ChatModel, Message
 from trivium.llm.json_replies import JsonSchema, json_objects, object_schema
@@ -145,25 +145,26 @@ class RecordedSelector:
 
     With ``inner``, unknown questions and option lists are passed to that selector and its choices recorded; failures
     of the model are logged but not recorded, so that the next run retries. Without ``inner``, when other options are
-    offered than were recorded, the chosen ones that are still offered are used. Raises ConfigurationError for a
-    question that was not recorded and for an invalid file.
+    offered than were recorded, the chosen ones that are still offered are used. Raises ConfigurationError for a file
+    that is missing and a question that was not recorded, InputError for an invalid file.
     """
 
     def __init__(self, path: Path, inner: LlmSelector | None = None) -> None:
+        if inner is None and not path.exists():
+            raise ConfigurationError(f"expected a file of recorded selections, got {path}: there is none")
         self.path = path
         self.model_selector = inner
-        self._lock = threading.Lock()
-        self._known: dict[str, list[Selection]] = {}
-        for selection in read_selections(path, missing=inner is not None):
-            self._known.setdefault(selection.question, []).append(selection)
+        self._log = JsonLines(path, Selection)
+        self._known: defaultdict[str, list[Selection]] = defaultdict(list)
+        for selection in self._log.records():
+            self._known[selection.question].append(selection)
         self._warned = False
 
     def select(self, question: str, options: Sequence[Option]) -> list[Option]:
         if not options:
             return []
         offered = tuple(option.identifier for option in options)
-        with self._lock:
-            known = self._known.get(question, [])
+        known = self._known[question]
         same = next((one for one in known if one.offered == offered), None)
         if same is None:
             if self.model_selector is not None:
@@ -174,7 +175,13 @@ class RecordedSelector:
                     f" --selector record:{self.path}"
                 )
             same = known[-1]
-            self._warn()
+            if not self._warned:  # on another store every question may differ
+                self._warned = True
+                _log.warning(
+                    "path: other sections and paths are offered than when %s was recorded; of the chosen ones those that"
+                    " are still offered count",
+                    self.path,
+                )
         by_name = {option.identifier: option for option in options}
         return [by_name[name] for name in same.chosen if name in by_name]
 
@@ -184,65 +191,11 @@ class RecordedSelector:
         except ChatModelError as error:
             _log.warning("path: %s could not choose, going on without: %s", inner.model.name, error)
             return []
-        selection = Selection(
-            question,
-            f"llm:{inner.model.name}",
-            tuple(option.identifier for option in options),
-            tuple(option.identifier for option in chosen),
-        )
-        with self._lock:
-            self._known.setdefault(question, []).append(selection)
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(selection), ensure_ascii=False) + "\n")
+        offered, named = (tuple(one.identifier for one in some) for some in (options, chosen))
+        selection = Selection(question, f"llm:{inner.model.name}", offered, named)
+        self._known[question].append(selection)
+        self._log.append(selection)
         return chosen
-
-    def _warn(self) -> None:
-        """Warn once per run: on another store every question may differ."""
-        if not self._warned:
-            self._warned = True
-            _log.warning(
-                "path: other sections and paths are offered than when %s was recorded; of the chosen ones those that are"
-                " still offered count",
-                self.path,
-            )
-
-
-def read_selections(path: Path, *, missing: bool = False) -> list[Selection]:
-    """Read the selections of a file.
-
-    With ``missing``, the file need not exist, and an incomplete last line, left by an interrupted recording, is
-    removed from it; otherwise such a line is ignored. Raises ConfigurationError.
-    """
-    try:
-        text = path.read_text("utf-8")
-    except FileNotFoundError:
-        if missing:
-            return []
-        raise ConfigurationError(
-            f"expected a file of recorded selections, got {path}: there is none"
-        ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigurationError(f"expected a file of recorded selections, got {path}: {error}") from error
-    whole, end, rest = text.rpartition("\n")
-    if rest and missing:
-        path.write_text(whole + end, "utf-8")
-    return [_selection(path, number, line) for number, line in enumerate(whole.split("\n"), start=1) if line]
-
-
-def _selection(path: Path, number: int, line: str) -> Selection:
-    try:
-        values = json.loads(line)
-        selection = Selection(
-            values["question"], values["selector"], tuple(values["offered"]), tuple(values["chosen"])
-        )
-    except (ValueError, KeyError, TypeError) as error:
-        raise ConfigurationError(
-            f"{path}, line {number}: expected a recorded selection, got {line[:100]!r}"
-        ) from error
-    names = (selection.question, selection.selector, *selection.offered, *selection.chosen)
-    if not all(isinstance(name, str) for name in names):
-        raise ConfigurationError(f"{path}, line {number}: expected texts, got {line[:100]!r}")
-    return selection
 
 
 SELECTORS = ("match", "llm", "llm-all")

@@ -71,36 +71,6 @@ def _solve(step: Floats, start: Floats, damping: float) -> Floats:
     return ranks
 
 
-def push(
-    indptr: NDArray[np.int64],
-    indices: NDArray[np.int32],
-    seeds_idx: NDArray[np.int64],
-    seeds_mass: Floats,
-    damping: float = 0.5,
-    eps: float = 1e-6,
-    own_chunks: NDArray[np.int64] | None = None,
-    own_page_weight: float = 1.0,
-    names: int | None = None,
-    name_weight: float = 1.0,
-) -> Floats:
-    """Return the mass (n,) of every node, 0 for nodes that :func:`settled` does not return."""
-    nodes, masses = settled(
-        indptr,
-        indices,
-        seeds_idx,
-        seeds_mass,
-        damping,
-        eps,
-        own_chunks,
-        own_page_weight,
-        names,
-        name_weight,
-    )
-    mass = np.zeros(indptr.size - 1)
-    mass[nodes] = masses
-    return mass
-
-
 def settled(
     indptr: NDArray[np.int64],
     indices: NDArray[np.int32],
