@@ -48,7 +48,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_person_of_three_files_is_one_entity_with_what_is_said(trivium: Run, store: Path) -> None:
     listed = trivium("entities", store, "--kind", "person", "--json").json
     assert listed["entities"] == [
-        {"uri": NAME, "name": NAME, "kind": "person", "passages": 4, "documents": 3}
+        {"uri": NAME, "name": NAME, "kind": "person", "page": False, "passages": 4, "documents": 3}
     ]
     card = trivium("entities", "zora somerville", "--store", store, "--json").json
     assert {"Dr Zora Somerville", "Mrs Somerville", "Z. Somerville"} & set(card["forms"])
@@ -99,7 +99,7 @@ def test_a_relation_is_shown_with_the_sentence_that_says_it(trivium: Run, tmp_pa
     assert f"Datchet — home of — Caroline Herschel\nDatchet › Home\n{sentence}\n" in shown
     (relation,) = trivium("entities", tmp_path / "s", "Datchet", "--json").json["relations"]
     assert relation["said"]["sentence"] == sentence
-    assert relation["said"]["chunk"] == relation["chunk"] == "Datchet#Home#chunk-1"
+    assert relation["said"]["uri"] == "Datchet#Home#chunk-1"
 
 
 def test_another_recogniser_is_refused(trivium: Run, store: Path) -> None:
@@ -115,7 +115,9 @@ def test_a_removal_takes_along_what_only_its_document_said(trivium: Run, store: 
     left = Path(shutil.copytree(store, tmp_path / "store"))
     assert trivium("remove", "Minutes of May", "--store", left).code == 0
     listed = trivium("entities", left, "--json").json
-    assert listed["entities"] == [{"uri": NAME, "name": NAME, "kind": "", "passages": 2, "documents": 2}]
+    assert listed["entities"] == [
+        {"uri": NAME, "name": NAME, "kind": "", "page": False, "passages": 2, "documents": 2}
+    ]
     assert trivium("stats", "--store", left, "--json").json["to_embed"] == 0
     assert trivium("remove", "Letter", "--store", left).code == 0
     assert trivium("entities", left, "--json").json["count"] == 0

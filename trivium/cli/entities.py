@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import asdict
 from typing import Annotated
 
@@ -12,12 +13,8 @@ from trivium.cli.options import Json, StoreToo, one_store, store_needed
 from trivium.cli.print_hits import told_place
 from trivium.cli.terminal import count, one_line, out, print_json, print_line
 from trivium.engine import Engine
-from trivium.graph.records import page_numbers
 from trivium.graph.schema import unescape
 from trivium.search.entities import EntityCard, EntityCount, Saying, count_entities, describe_entity
-
-_SHOWN = 50
-_SAYINGS = 10
 
 
 def entities(
@@ -34,13 +31,8 @@ def entities(
         str | None, typer.Option("--kind", metavar="KIND", help="Only those of this kind, such as person.")
     ] = None,
     limit: Annotated[
-        int | None,
-        typer.Option(
-            "--limit",
-            min=0,
-            help=f"Maximum number of entities, or of passages; 0 for all.  \\[default: {_SHOWN}, of passages {_SAYINGS}]",
-        ),
-    ] = None,
+        int, typer.Option(min=0, help="Maximum number of entities, or of passages; 0 for all.")
+    ] = 20,
     json: Json = False,
 ) -> None:
     """List the entities of a collection with their kind and how many passages and documents mention them, the most first;
@@ -57,22 +49,19 @@ def entities(
         one_store(first, named)  # raises: the store is named twice
     with Engine.open(store or store_needed()) as engine:
         if name is not None:
-            card = describe_entity(engine.store, name, (_SAYINGS if limit is None else limit) or 1 << 31)
+            card = describe_entity(engine.store, name, limit or sys.maxsize)
             _print_card(card, json=json)
             return
-        most = (_SHOWN if limit is None else limit) or None
-        shown, kinds = count_entities(engine.store, None if kind is None else [kind], most)
+        shown, kinds = count_entities(engine.store, None if kind is None else [kind], limit or sys.maxsize)
     found = kinds.total() if kind is None else kinds[kind]
-    more = found - len(shown)
     if json:
-        print_json({"entities": [asdict(one) for one in shown], "count": found, "more": more})
+        print_json({"entities": [asdict(one) for one in shown], "count": found})
         return
     for one in shown:
         _print_entity(one)
-    out.print(
-        count(found, "entity", "entities") + (f", {more:,} not shown (--limit 0 shows all)" if more else ""),
-        style="dim",
-    )
+    more = found - len(shown)
+    hint = f", {more:,} not shown (--limit 0 shows all)" if more else ""
+    out.print(count(found, "entity", "entities") + hint, style="dim")
 
 
 def _print_entity(one: EntityCount) -> None:
@@ -83,17 +72,7 @@ def _print_entity(one: EntityCount) -> None:
 
 def _print_card(card: EntityCard, *, json: bool) -> None:
     if json:
-        said = {edge: asdict(saying) for edge, saying in card.evidence.items()}
-        relations = [{**edge._asdict(), "said": said.get(edge)} for edge in card.relations]
-        print_json(
-            {
-                **asdict(card.entity),
-                "others": card.others,
-                "forms": card.forms,
-                "sayings": list(map(asdict, card.sayings)),
-                "relations": relations,
-            }
-        )
+        print_json(asdict(card))
         return
     _print_entity(card.entity)
     if others := [form for form in card.forms if form != card.entity.name]:
@@ -108,13 +87,13 @@ def _print_card(card: EntityCard, *, json: bool) -> None:
     for edge in card.relations:
         ends = (unescape(edge.source), edge.type, unescape(edge.target))
         out.print(Text(" — ".join(map(one_line, ends))), soft_wrap=True)
-        if edge in card.evidence:
-            _print_saying(card.evidence[edge])
+        if edge.said is not None:
+            _print_saying(edge.said)
     more = card.entity.passages - len(card.sayings)
     if more:
         out.print(f"\n{count(more, 'more passage')} (--limit 0 shows all)", style="dim")
 
 
 def _print_saying(saying: Saying) -> None:
-    print_line((told_place(saying.section, page_numbers(saying.pages)), "dim"), whole=True)
+    print_line((told_place(saying.section, saying.pages), "dim"), whole=True)
     out.print(Text(one_line(saying.sentence)), soft_wrap=True)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 
 import numpy as np
 
 from trivium.errors import InputError
-from trivium.graph.page_graph import ChunkNode, RelationEdge
+from trivium.graph.page_graph import ChunkNode
 from trivium.graph.protocols import GraphStore
+from trivium.graph.records import ChunkRecord, page_numbers
 from trivium.graph.schema import Hop, page_of, unescape
 from trivium.parser.gazetteer import Gazetteer
 from trivium.search.subgraph_drawings import find_entity
@@ -23,26 +24,39 @@ _MOST_COMPARED = 50_000
 
 @dataclass(frozen=True, slots=True)
 class EntityCount:
-    """An entity, its kind (empty if unknown), and how many passages and documents besides its own mention it."""
+    """An entity, its kind (empty if unknown), whether it is a document (``page``), and how many passages and documents
+    besides its own mention it.
+    """
 
     uri: str
     name: str
     kind: str
+    page: bool
     passages: int
     documents: int
 
 
 @dataclass(frozen=True, slots=True)
 class Saying:
-    """A sentence of a passage that mentions an entity. ``chunk`` is its uri, ``section`` that of its section or page,
-    ``pages`` the first and last page of a paginated document.
+    """A sentence of the passage ``uri``. ``section`` is the uri of its section or page, ``pages`` are the pages of a
+    paginated document that it stands on.
     """
 
-    chunk: str
+    uri: str
     document: str
     section: str
-    pages: tuple[int, int] | None
+    pages: list[int]
     sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class StatedRelation:
+    """A relation, and the sentence or row that says it, where that is known."""
+
+    source: str
+    type: str
+    target: str
+    said: Saying | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +69,7 @@ class EntityCard:
     others: tuple[str, ...]
     forms: tuple[str, ...]
     sayings: tuple[Saying, ...]
-    relations: tuple[RelationEdge, ...]
-    evidence: Mapping[RelationEdge, Saying]
+    relations: tuple[StatedRelation, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +82,7 @@ class SharedPassages:
 
 
 def count_entities(
-    store: GraphStore, kinds: Collection[str] | None = None, most: int | None = None
+    store: GraphStore, kinds: Collection[str] | None, most: int
 ) -> tuple[list[EntityCount], Counter[str]]:
     """Return the entities that passages mention, those of most passages first: at most ``most``, only of ``kinds`` if
     given. The second value is the number of all mentioned entities by kind.
@@ -91,8 +104,12 @@ def count_entities(
     if kinds is not None:
         of_these = [types.get(graph.entities[row], "") in kinds for row in rows.tolist()]
         rows = rows[np.array(of_these, np.bool_)]
-    shown = [(graph.entities[row], int(passages[row]), int(documents[row])) for row in rows[:most].tolist()]
-    return [EntityCount(uri, unescape(uri), types.get(uri, ""), *many) for uri, *many in shown], of_kind
+    shown = []
+    for row in rows[:most].tolist():
+        uri, page = graph.entities[row], bool(own[row, 1])
+        many = int(passages[row]), int(documents[row])
+        shown.append(EntityCount(uri, unescape(uri), types.get(uri, ""), page, *many))
+    return shown, of_kind
 
 
 def shared_passages(store: GraphStore, entities: Sequence[str]) -> list[SharedPassages]:
@@ -126,7 +143,8 @@ def describe_entity(store: GraphStore, name: str, most: int) -> EntityCard:
     chunks = [chunk for chunk in store.expand([uri], Hop.CITED_IN)[uri] if page_of(chunk) != uri]
     documents = dict.fromkeys(map(page_of, chunks))
     kind = store.types([uri]).get(uri, "")
-    entity = EntityCount(uri, unescape(uri), kind, len(chunks), len(documents))
+    page = bool(store.find_pages([uri]))
+    entity = EntityCount(uri, unescape(uri), kind, page, len(chunks), len(documents))
     shown = chunks[:most]
     aliases = [alias for graph in store.page_graphs([uri]) for alias in graph.aliases]
     titles = Gazetteer((unescape(title), uri) for title in (uri, *aliases))
@@ -145,18 +163,22 @@ def describe_entity(store: GraphStore, name: str, most: int) -> EntityCard:
         places += [(mention.start, mention.end) for mention in titles.find(chunk.body)]
         forms.update(chunk.body[start:end] for start, end in dict.fromkeys(places))
         sentence = _sentence(chunk, min(places)[0]) if places else chunk.body
-        sayings.append(Saying(record.uri, record.document, record.section, record.pages, sentence))
+        sayings.append(_saying(record, sentence))
     listed = sorted(forms, key=lambda form: (-forms[form], form))
-    alone = kind in ("person", "") and not store.find_pages([uri])
-    others = _ending_with(store, unescape(uri), ("person",)) if alone else ()
-    relations = store.relations([uri])
-    said = {one.uri: one for one in store.fetch(list({edge.chunk for edge in relations if edge.chunk}))}
-    evidence = {
-        edge: Saying(one.uri, one.document, one.section, one.pages, one.body[edge.start : edge.end])
-        for edge in relations
-        if (one := said.get(edge.chunk)) is not None
-    }
-    return EntityCard(entity, tuple(others), tuple(listed), tuple(sayings), tuple(relations), evidence)
+    others = _ending_with(store, unescape(uri), ("person",)) if kind in ("person", "") and not page else ()
+    stated = store.relations([uri])
+    said = {one.uri: one for one in store.fetch(list({edge.chunk for edge in stated if edge.chunk}))}
+    relations = []
+    for edge in stated:
+        passage = said.get(edge.chunk)
+        saying = None if passage is None else _saying(passage, passage.body[edge.start : edge.end])
+        relations.append(StatedRelation(*edge.triple, saying))
+    return EntityCard(entity, tuple(others), tuple(listed), tuple(sayings), tuple(relations))
+
+
+def _saying(passage: ChunkRecord, sentence: str) -> Saying:
+    pages = page_numbers(passage.pages)
+    return Saying(passage.uri, passage.document, passage.section, pages, sentence)
 
 
 def _ending_with(store: GraphStore, name: str, kinds: Collection[str]) -> list[str]:

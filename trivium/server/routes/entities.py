@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, astuple
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -10,9 +9,15 @@ from pydantic import BaseModel, Field
 
 from trivium.engine import Engine
 from trivium.errors import InputError
-from trivium.graph.records import page_numbers
-from trivium.graph.schema import Hop
-from trivium.search.entities import Saying, SharedPassages, count_entities, describe_entity, shared_passages
+from trivium.search.entities import (
+    EntityCount,
+    Saying,
+    SharedPassages,
+    StatedRelation,
+    count_entities,
+    describe_entity,
+    shared_passages,
+)
 from trivium.search.subgraph_drawings import Drawing, around, with_types
 from trivium.server.errors import not_found
 from trivium.server.schemas import errors
@@ -24,44 +29,12 @@ _PASSAGES = 10
 """Passages on the card of an entity."""
 
 
-class ListedEntity(BaseModel):
-    """An entity, and how many passages and documents besides its own mention it. `kind` is empty if unknown; `page`
-    is whether it is a document.
-    """
-
-    uri: str
-    name: str
-    kind: str = Field(examples=["person"])
-    page: bool
-    passages: int
-    documents: int
-
-
 class Entities(BaseModel):
     """The entities that most passages mention. `kinds` are the numbers of all entities by kind."""
 
-    entities: list[ListedEntity]
+    entities: list[EntityCount]
     kinds: dict[str, int]
     shared: list[SharedPassages]
-
-
-class Mention(BaseModel):
-    """A sentence that mentions an entity, and the passage that it stands in."""
-
-    uri: str
-    document: str
-    section: str
-    pages: list[int]
-    sentence: str
-
-
-class StatedRelation(BaseModel):
-    """A relation of an entity, and the sentence or row that says it, where it is known."""
-
-    source: str
-    type: str
-    target: str
-    said: Mention | None
 
 
 class Neighbours(BaseModel):
@@ -74,7 +47,7 @@ class Neighbours(BaseModel):
     others: list[str]
     forms: list[str]
     mentioned: int = Field(description="Number of passages that mention it.")
-    passages: list[Mention] = Field(description=f"The first {_PASSAGES} of them.")
+    passages: list[Saying] = Field(description=f"The first {_PASSAGES} of them.")
     relations: list[StatedRelation]
     graph: Drawing
     more: bool = Field(description="Whether some neighbours were left out.")
@@ -99,12 +72,8 @@ async def list_entities(
             of_kinds, _ = count_entities(engine.store, kinds.keys() - {""}, limit // 2)
             shown = [*of_kinds, *(one for one in shown if one not in of_kinds)][:limit]
         uris = [one.uri for one in shown]
-        below = engine.store.expand(uris, Hop.BELOW)
-        return Entities(
-            entities=[ListedEntity(**asdict(one), page=bool(below.get(one.uri))) for one in shown],
-            kinds=dict(kinds.most_common()),
-            shared=shared_passages(engine.store, uris),
-        )
+        shared = shared_passages(engine.store, uris)
+        return Entities(entities=shown, kinds=dict(kinds.most_common()), shared=shared)
 
     return await serving.read(request, work)
 
@@ -125,22 +94,16 @@ async def neighbours(
             raise not_found(str(error)) from None
         entity = card.entity.uri
         drawing, more = around(engine.store, entity, limit)
-        said = {edge: _mention(one) for edge, one in card.evidence.items()}
         return Neighbours(
             entity=entity,
             kind=card.entity.kind,
             others=list(card.others),
             forms=list(card.forms),
             mentioned=card.entity.passages,
-            passages=list(map(_mention, card.sayings)),
-            relations=[StatedRelation(**edge._asdict(), said=said.get(edge)) for edge in card.relations],
+            passages=list(card.sayings),
+            relations=list(card.relations),
             graph=with_types(drawing, engine.store),
             more=more,
         )
 
     return await serving.read(request, work)
-
-
-def _mention(said: Saying) -> Mention:
-    uri, document, section, pages, sentence = astuple(said)
-    return Mention(uri=uri, document=document, section=section, pages=page_numbers(pages), sentence=sentence)
