@@ -230,7 +230,7 @@ class _Names:
         words = key.split()
         if not 2 <= len(words) <= _MOST_WORDS or not set(self._kinds[key]) <= {"", "person"}:
             return False
-        if key not in self._counts and words[0] not in cues.FIRST_NAMES:
+        if key not in self._order and words[0] not in cues.FIRST_NAMES:
             return False  # a title that nothing repeats: "Export Gmail"
         written = without_parenthesis(self._written[key]).replace(".", " ").split()
         first = written[0]
