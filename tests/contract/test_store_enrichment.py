@@ -168,6 +168,7 @@ def test_a_relation_keeps_where_it_is_said(filled: GraphStore) -> None:
     assert filled.relations(["Hall"]) == [here]
     assert here in next(filled.page_graphs(["Mars"])).relations
     embed_pending(filled)
+    filled.refresh()  # gives relations the vectors of their types
     assert not np.isnan(filled.relation_embeddings([edge])).any()
     filled.write([MARS])
     assert filled.relations(["Hall"]) == [there]

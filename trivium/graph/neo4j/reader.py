@@ -343,7 +343,9 @@ class GraphReads(StorePart):
             yield from (read_graph(*found[uri]) for uri in part if uri in found)
 
     def named_in(self, names: Sequence[str]) -> Iterator[tuple[str, str, str]]:
-        """See the protocol. The server reads the names of all chunks."""
+        """See the protocol. Reads the names of all chunks: items of lists have no index, and a surname or an acronym in a
+        text has other words than the name.
+        """
         found = self._connection.read(cypher.NAMED_IN, {"names": list(dict.fromkeys(names))}, whole=True)[0][
             0
         ]
