@@ -164,7 +164,7 @@ NO_NAMES = _words(
     "ms dr first second third last new old great good best two four five six ten"
 )
 """Words with a capital that stand alone and name nothing: of clocks, menus, columns and references."""
-NO_NAMES_ALONE = NO_NAMES | PEOPLES | NUMBERED
+NO_NAMES_ALONE = NO_NAMES | PEOPLES | NUMBERED | NOT_OF_PEOPLE | OFFICES
 _OPENERS = _words(
     "about above according across additionally after again against all almost along already also although among an "
     "another any anyone apart are around as aside at back based because before below besides between beyond both but "

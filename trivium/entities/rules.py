@@ -323,16 +323,9 @@ def _is_name(text: str, run: _Run, document: _Document) -> bool:
 def _is_single_name(passage: str, word: Word, document: _Document) -> bool:
     text = _without_genitive(word.text)
     lowered = text.lower()
-    if (
-        len(text) < 2
-        or singular(lowered) in cues.ROLES
-        or document.is_noun(text)
-        or _ABBREVIATED.match(passage, word.end)
-    ):
+    if len(text) < 2 or lowered in cues.NO_NAMES_ALONE or singular(lowered) in cues.ROLES:
         return False
-    if lowered in cues.NO_NAMES_ALONE | cues.NOT_OF_PEOPLE | cues.OFFICES:
-        return False
-    if _ROMAN.fullmatch(text) is not None:
+    if _ROMAN.fullmatch(text) or _ABBREVIATED.match(passage, word.end) or document.is_noun(text):
         return False
     if text.isupper() and len(text) <= _LONGEST_ACRONYM and word.place != LABEL:
         if text in ("WHO", "US"):
