@@ -58,7 +58,9 @@ LATER = (
     "trivium.index.parser_process_main",
     "trivium.live.result_cache",
     "trivium.live.fetch_pages",
-    *(f"trivium.live.{name}" for name in ("arxiv", "brave", "mediawiki", "searxng", "serpapi", "tavily")),
+    "trivium.live.arxiv",
+    "trivium.live.mediawiki",
+    "trivium.live.web_search",
 )
 """Modules that an engine imports lazily, on its first answer, change of documents or live source. Long-running
 processes import them in advance.

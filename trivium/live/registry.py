@@ -6,15 +6,16 @@ Settings) -> LiveSource``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from trivium.errors import ConfigurationError, InputError
-from trivium.live.source import RESULTS
 from trivium.plugins import create_plugin, list_plugins
 
 if TYPE_CHECKING:  # a source is imported when it is queried
+    from pydantic import SecretStr
+
     from trivium.live.source import LiveSource
     from trivium.settings.settings import Settings
 
@@ -53,9 +54,16 @@ def make_source(name: str, settings: Settings) -> LiveSource:
     lacks = _lacks(name, settings)
     if lacks is not None:
         raise ConfigurationError(f"the live source {name} {lacks}")
-    make = _MAKERS.get(name)
-    if make is not None:
-        return make(settings)
+    if name in OF_THE_WEB:
+        return _web_search(name, settings)
+    if name == "arxiv":
+        from trivium.live.arxiv import Arxiv
+
+        return Arxiv(settings)
+    if name == "mediawiki":
+        from trivium.live.mediawiki import MediaWiki
+
+        return MediaWiki(settings)
     added: LiveSource | None = create_plugin(GROUP, name, settings)
     if added is None or not callable(getattr(added, "search", None)):
         raise ConfigurationError(
@@ -109,50 +117,8 @@ _NEEDED: Mapping[str, str] = {
 }
 
 
-def _searxng(settings: Settings) -> LiveSource:
-    from trivium.live.searxng import SearXNG
+def _web_search(name: str, settings: Settings) -> LiveSource:
+    from trivium.live.web_search import WebSearch
 
-    return SearXNG(settings.searxng_url or "", RESULTS)
-
-
-def _brave(settings: Settings) -> LiveSource:
-    from trivium.live.brave import Brave
-
-    key = settings.brave_key
-    return Brave("" if key is None else key.get_secret_value(), settings.brave_url, RESULTS)
-
-
-def _tavily(settings: Settings) -> LiveSource:
-    from trivium.live.tavily import Tavily
-
-    key = settings.tavily_key
-    return Tavily("" if key is None else key.get_secret_value(), settings.tavily_url, RESULTS)
-
-
-def _serpapi(settings: Settings) -> LiveSource:
-    from trivium.live.serpapi import SerpAPI
-
-    key = settings.serpapi_key
-    return SerpAPI("" if key is None else key.get_secret_value(), settings.serpapi_url, RESULTS)
-
-
-def _arxiv(settings: Settings) -> LiveSource:
-    from trivium.live.arxiv import Arxiv
-
-    return Arxiv(settings)
-
-
-def _mediawiki(settings: Settings) -> LiveSource:
-    from trivium.live.mediawiki import MediaWiki
-
-    return MediaWiki(settings)
-
-
-_MAKERS: Mapping[str, Callable[[Settings], LiveSource]] = {
-    "searxng": _searxng,
-    "brave": _brave,
-    "tavily": _tavily,
-    "serpapi": _serpapi,
-    "arxiv": _arxiv,
-    "mediawiki": _mediawiki,
-}
+    key: SecretStr | None = getattr(settings, f"{name}_key", None)
+    return WebSearch(name, getattr(settings, f"{name}_url"), "" if key is None else key.get_secret_value())
