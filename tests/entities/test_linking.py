@@ -84,15 +84,6 @@ def test_a_company_named_far_more_often_than_its_subsidiaries_is_meant() -> None
     assert linked("Acme Inc", "Acme GmbH", "Acme") == ["Acme GmbH", "Acme Inc"]
 
 
-def test_a_first_name_behind_a_surname_is_no_surname() -> None:
-    text = "Alison Richard spoke.\nDeacon, Richard (1984). Wells, Pratchett, Richard and others."
-    spans = [NamedSpan(0, 14), NamedSpan(text.index("Richard ("), text.index(" (1984"))]
-    assert [link.name for link in linked_names("X", [text], [spans])[0]] == ["Alison Richard", "Richard"]
-    last = text.rindex("Richard")
-    [found] = linked_names("X", [text], [[spans[0], NamedSpan(last, last + 7)]])
-    assert {link.name for link in found} == {"Alison Richard"}
-
-
 def test_capitals_of_signatures_are_not_the_name() -> None:
     assert linked("X", "ADA N. BYRON", "ADA N. BYRON", "Ada N. Byron") == ["Ada N. Byron"] * 3
 

@@ -143,8 +143,6 @@ NUMBERED = _words(
 """Words with a number that name a place in a document or a count."""
 ENDINGS = tuple(_words("ing ion ment ity ness ance ence ism ship ure ly ss ics"))
 """Of words that begin sentences more often than they are names."""
-NOT_LAST = _words("no nos vol vols pp p fig ed eds")
-"""What stands between a name and a number, and is no part of it."""
 PEOPLES = frozenset(name.lower() for name in NAMES.values()) | _words(
     "american british indian african european asian roman latin arab arabic irish scottish welsh jewish christian "
     "muslim islamic catholic protestant orthodox soviet polish turkish canadian australian austrian swiss belgian "

@@ -20,8 +20,6 @@ _ACRONYM = re.compile(r"[A-Z][A-Za-z]{0,6}[A-Z]s?")
 _POINTS = re.compile(r"(?:[^\W\d_]\.){2,8}")
 _IN_PARENTHESIS = re.compile(r" \(([^()\n]{2,80})\)")
 _OF_PLACES = re.compile(r"\b(?:[Ii]n|[Nn]ear|[Aa]t|[Ii]nto|[Oo]utside) $")
-_INVERTED = re.compile(r"(?:^|[\n;&] ?)[^\W\d_][\w'’-]{1,25}, $")
-_AFTER_FIRST_NAME = re.compile(r"(?: [^\W\d_]\.?){0,3}(?:\.? \(|[.;:]|,? (?:&|and|ed)\b)")
 _LONGEST_BEFORE = 30
 _LAST_WORDS = frozenset[str]().union(*cues.LAST_WORDS.values())
 _NO_FIRST_NAMES = cues.ADDRESS | cues.PEOPLES | cues.INSTITUTIONS | cues.NO_NAMES | cues.FIRST_WORDS["place"]
@@ -97,8 +95,6 @@ def written_name(form: str) -> tuple[str, str]:
         del words[0]
     address = ""
     while words and (word := words[0].rstrip(".")).lower() in _ADDRESS and words[1:2] != ["of"]:
-        if word.isupper():
-            break
         address = word.lower()
         del words[0]
     written = " ".join(words)
@@ -251,16 +247,12 @@ def _addressed_both_ways(mentions: Sequence[_Mention]) -> frozenset[str]:
 
 
 def _is_no_surname(chunks: Sequence[str], mention: _Mention) -> bool:
-    """Whether a mention stands where names of places do ("in London"), but not "in Byron's", or where a first name does
-    at the beginning of a reference ("Deacon, Richard (1984)").
-    """
+    """Whether a mention stands where names of places do ("in London"), but not "in Byron's"."""
     text, (start, end, _) = chunks[mention.chunk], mention.span
     if mention.address or _POSSESSIVE.search(text[end : end + 2]):
         return False
     before = text[max(0, start - _LONGEST_BEFORE) : start]
-    if _OF_PLACES.search(before) is not None:
-        return True
-    return _INVERTED.search(before) is not None and _AFTER_FIRST_NAME.match(text, end) is not None
+    return _OF_PLACES.search(before) is not None
 
 
 def _stands_for(short: str, long: str) -> bool:

@@ -35,7 +35,6 @@ _POSSESSIVE = re.compile(r"['’][sS]?$")
 _OF = re.compile(" (?:of|for) ")
 _SHORT = 200
 """Words in lower case of a short document."""
-_SINGULAR = re.compile(r" (?:is|was|has)\b")
 _VERB = re.compile(r" (?:is|was|has|had|would|became|also|then|later|did|\w{3,20}(?<=ed)|\(\d{4})\b")
 """What follows the name of one thing at the beginning of a sentence."""
 _SHARE_OF_NOUNS = 0.1
@@ -241,11 +240,7 @@ def _trimmed(text: str, run: _Run, document: _Document, language: str) -> Iterat
     """Yield the run without words that belong to no name: the beginning of a sentence, dates."""
     first, end = 0, len(run)
     while first < end and (lowered := run[first].text.lower()) in document.opening_words:
-        if (
-            run[first].place == RUNNING
-            and lowered != "see"
-            and (lowered in _ARTICLES or lowered not in document.function_words)
-        ):
+        if run[first].place == RUNNING and (lowered in _ARTICLES or lowered not in document.function_words):
             break  # "the film The Birds"
         first += 1
     if end - first > 2 and language in _NOUNS_HAVE_CAPITALS and _is_determined(text, run[first]):
@@ -256,8 +251,6 @@ def _trimmed(text: str, run: _Run, document: _Document, language: str) -> Iterat
         first += _DATED.search(text, max(0, run[first].start - 6), run[first].start) is not None
     if end - first > 1 and run[first + 1].text.lower() in cues.MEN | cues.WOMEN:
         first += 1  # "on Monday Charles Babbage", "Suddenly Mr. Babbage"
-    while first < end and run[end - 1].text.lower() in cues.NOT_LAST:
-        end -= 1
     in_date = first < end and run[end - 1].text.lower() in cues.CALENDAR
     if in_date and (end - first == 1 or _DAY.match(text, run[end - 1].end)):  # "Year Ended June 30"
         return
@@ -306,8 +299,6 @@ def _is_name(text: str, run: _Run, document: _Document) -> bool:
     if lowered[0] in cues.NUMBERED and len(words[1]) < 3:
         return False
     lowered = [*map(singular, lowered)]
-    if all(map(document.is_noun, words)):
-        return False
     if lowered[-1] in cues.ROLES and (document.lower[lowered[0]] or (words[0],) not in document.runs):
         return False  # "Senior Product Manager", but "Google Assistant"
     if document.phrases.issuperset(pairwise(lowered)):
@@ -328,8 +319,6 @@ def _is_single_name(passage: str, word: Word, document: _Document) -> bool:
     if _ROMAN.fullmatch(text) or _ABBREVIATED.match(passage, word.end) or document.is_noun(text):
         return False
     if text.isupper() and len(text) <= _LONGEST_ACRONYM and word.place != LABEL:
-        if text in ("WHO", "US"):
-            return True
         return lowered not in document.opening_words and document.lower[lowered] <= document.words[text]
     if document.is_common(text) or (text.isupper() and document.lower[singular(lowered)]):
         return False
@@ -337,8 +326,9 @@ def _is_single_name(passage: str, word: Word, document: _Document) -> bool:
         return (text,) in document.runs
     if word.place == RUNNING or _is_marked(text) or document.words[text] > 0:
         return True
-    verb = _SINGULAR if text.endswith("s") else _VERB
-    return document.is_short and not text.endswith(cues.ENDINGS) and verb.match(passage, word.end) is not None
+    return (
+        document.is_short and not text.endswith(cues.ENDINGS) and _VERB.match(passage, word.end) is not None
+    )
 
 
 def _is_marked(word: str) -> bool:
@@ -403,7 +393,7 @@ def kind_of(words: Sequence[str]) -> str:
             return kind
     for kind, known in cues.LAST_WORDS.items():
         if last in known:
-            return "" if words[0][1:] == "." else kind  # "G. Stanley Hall"
+            return kind
     if (words[0].isupper() and words[0][1:] not in ("", ".")) or not cues.NOT_OF_PEOPLE.isdisjoint(
         map(str.lower, words)
     ):
