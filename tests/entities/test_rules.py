@@ -55,7 +55,7 @@ def test_names_within_sentences(text: str, expected: list[str]) -> None:
         "See Figure 3 and Table 2 of Chapter IV. Click Save to close.",
         "The German forces met a French ship.",
         "He wrote /usr/Local and Foo.bar(Baz) and my_Name and $HOME.",
-        "It took 5 MB of the Company Limited for USD and on Sundays.",
+        "It took 5 MB for the Company Limited for USD and on Sundays.",
         "We file a file in FILE.",
         "Many people came. Since then nobody knows.",
     ],
