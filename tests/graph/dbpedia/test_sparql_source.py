@@ -248,12 +248,16 @@ def test_progress_counts_titles_and_resources(server: SparqlServer, tmp_path: Pa
 
 
 def test_an_endpoint_is_told_by_its_address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its answers are kept under the home folder, one file an endpoint; what is no endpoint is refused."""
+    """What is no endpoint is refused, and its password not told; answers of earlier months are gone."""
     monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
+    answers = open_source("http://127.0.0.1:1/sparql")._answers.path  # type: ignore[attr-defined]
+    (tmp_path / "dbpedia").mkdir()
+    for month in (earlier := answers.with_name(f"{answers.stem[:-7]}2000-01.jsonl"), answers):
+        month.touch()
     assert isinstance(open_source("http://127.0.0.1:1/sparql"), SparqlSource)
     assert isinstance(open_source("https://127.0.0.1:1/query"), SparqlSource)
-    assert len(list((tmp_path / "dbpedia").glob("127.0.0.1-*.jsonl"))) == 2
+    assert answers.exists() and not earlier.exists()
     for address in ("ftp://a/sparql", "http:///sparql", "http://me:secret@a/sparql", "http://a/dump.nt.bz2"):
         with pytest.raises(InputError) as raised:
             open_source(address)

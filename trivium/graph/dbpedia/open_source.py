@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,8 +19,8 @@ from trivium.settings.settings import load_settings
 def open_source(name: str, language: str = "en") -> Source:
     """A SPARQL endpoint (``https://dbpedia.org/sparql``), or the dump files of a path, folder or glob.
 
-    What an endpoint has answered is kept in a file under the home folder of the settings. Raises InputError when nothing
-    is there, MissingExtraError when a package is missing.
+    What an endpoint has answered in this month is kept in a file under the home folder of the settings. Raises
+    InputError when nothing is there, MissingExtraError when a package is missing.
     """
     if "://" in name:
         return _endpoint(name, language)
@@ -41,7 +42,9 @@ def _endpoint(url: str, language: str) -> Source:
         raise MissingExtraError("asking a SPARQL endpoint", "dbpedia") from error
     settings = load_settings()
     key = hashlib.sha256(repr((url, language)).encode()).hexdigest()[:12]
-    answers = settings.home / "dbpedia" / f"{parts.hostname}-{key}.jsonl"
+    answers = settings.home / "dbpedia" / f"{parts.hostname}-{key}-{datetime.now(UTC):%Y-%m}.jsonl"
+    for earlier in set(answers.parent.glob(f"{parts.hostname}-{key}-*.jsonl")) - {answers}:
+        earlier.unlink(missing_ok=True)
     return SparqlSource(SparqlClient(url, settings.contact), answers, language)
 
 

@@ -1,84 +1,30 @@
-"""A client of a SPARQL endpoint: one query at a time, with a user agent, pauses and retries. Answers are kept in a file,
-so that an interrupted run continues where it was."""
+"""A client of a SPARQL endpoint: one query at a time, with a user agent, pauses and retries."""
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import requests
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 from urllib3.exceptions import ReadTimeoutError
 
 from trivium.common.fetching import user_agent
 from trivium.common.retries import PassingError, retried, retry_after, wait_between
-from trivium.common.safe_files import JsonLines
-from trivium.errors import InputError, TriviumError
+from trivium.errors import TriviumError
 from trivium.graph.dbpedia.source import Statement
 from trivium.text.normalise import has_lone_surrogate
 
-_DAY = 86_400
 
+class AskedFor(BaseModel):
+    """What was answered about some keys, in a ``stage`` of a run: a line of the file of answers."""
 
-class _Head(BaseModel):
-    begun: int
-
-
-class _Entry(BaseModel):
     stage: str
     asked: list[str]
     rows: list[Statement]
-
-
-class AnswerFile:
-    """JSON Lines: first when it was begun, then one line for each answered query: its ``stage``, the keys
-    ``asked`` and the ``rows``.
-
-    One that is something else, or begun more than ``days`` ago, is begun anew. A line that was being written
-    when the process died is dropped, and so is a damaged line with whatever follows it.
-    """
-
-    def __init__(self, path: Path, days: int, now: float | None = None) -> None:
-        now = time.time() if now is None else now
-        self.path = path
-        self._log = JsonLines(path, _Entry, header=1)
-        with self._log.writing(wait=True):
-            head = self._head()
-            if head is not None and head.begun >= now - days * _DAY:
-                self._log.keep(1 + self._undamaged())
-            else:
-                self._log.keep(0)
-                self._log.append_line(_Head(begun=int(now)).model_dump_json().encode())
-
-    def answers(self, stage: str) -> Iterator[tuple[list[str], list[Statement]]]:
-        """(keys asked, statements) of every answer of a stage, in the order given."""
-        for entry in self._log.records():
-            if entry.stage == stage:
-                yield entry.asked, entry.rows
-
-    def add(self, stage: str, asked: Sequence[str], rows: Sequence[Statement]) -> None:
-        """Keep an answer. It is on the disk when this returns."""
-        self._log.append(_Entry(stage=stage, asked=list(asked), rows=list(rows)))
-
-    def _head(self) -> _Head | None:
-        first = next(self._log.lines(), None)
-        try:
-            return None if first is None else _Head.model_validate_json(first)
-        except ValidationError:
-            return None
-
-    def _undamaged(self) -> int:
-        """How many answers there are before the first that cannot be read."""
-        count = 0
-        with suppress(InputError):
-            for _ in self._log.records():
-                count += 1
-        return count
 
 
 _LONGEST_WAIT = 120.0

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode
 
+from trivium.common.safe_files import JsonLines
 from trivium.graph.dbpedia.mapping import ONTOLOGY, PRIMARY_TOPIC, PROPERTY, SUBCLASS, TYPE, Titles
 from trivium.graph.dbpedia.source import Reporter, Statement
-from trivium.graph.dbpedia.sparql_client import AnswerFile, SparqlClient, SparqlError, TooMuchError
+from trivium.graph.dbpedia.sparql_client import AskedFor, SparqlClient, SparqlError, TooMuchError
 from trivium.parser.sources.source_items import Problem
 
 
@@ -90,8 +91,8 @@ class _Pace:
 class SparqlSource:
     """Statements about the store's entities from an endpoint.
 
-    ``answers`` is the file in which answers are kept, so that an interrupted run goes on; those of the last
-    ``days`` are used again. ``batch`` is the largest number of titles or resources one query is about.
+    ``answers`` is the file in which answers are kept, so that an interrupted run goes on. ``batch`` is the
+    largest number of titles or resources one query is about.
     """
 
     def __init__(
@@ -101,12 +102,11 @@ class SparqlSource:
         language: str = "en",
         *,
         batch: int = 100,
-        days: int = 30,
     ) -> None:
         self._client = client
         self._titles = Titles(language)
         self._batch = batch
-        self._answers = AnswerFile(answers, days)
+        self._answers = JsonLines(answers, AskedFor)
         self._subjects: dict[str, list[str]] = {}
 
     def links(self, titles: Sequence[str], reporter: Reporter) -> Iterator[Statement]:
@@ -144,12 +144,12 @@ class SparqlSource:
         Raises SparqlError when the endpoint gives up, or cannot answer for several single keys in a row; one that it
         cannot answer for among others is reported."""
         open_keys = dict.fromkeys(keys)
-        for asked, rows in self._answers.answers(stage):
-            known = [key for key in asked if key in open_keys]
+        for entry in self._answers.records():
+            known = [key for key in entry.asked if key in open_keys] if entry.stage == stage else []
             for key in known:
                 del open_keys[key]
             if known:
-                yield from rows
+                yield from entry.rows
         todo, total = list(open_keys), len(set(keys))
         pace, start, failures = _Pace(self._batch, self._batch), 0, 0
         while start < len(todo):
@@ -171,7 +171,7 @@ class SparqlSource:
                 failures = 0
                 pace.good()
                 if complete:
-                    self._answers.add(stage, part, rows)
+                    self._answers.append(AskedFor(stage=stage, asked=list(part), rows=rows))
                 else:
                     reason = f"{self._client.host} gave {len(rows)} statements and left out others"
                     reporter.problem(Problem(part[0], reason))
