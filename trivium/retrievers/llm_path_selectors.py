@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,7 +21,6 @@ from trivium.llm.registry import open_chat_model
 from trivium.plugins import create_plugin, list_plugins
 from trivium.retrievers.path import MatchSelector, Option, Selector
 from trivium.settings.settings import Settings, load_settings
-from trivium.text.normalise import normalise_name
 
 _log = logging.getLogger(__name__)
 
@@ -39,16 +38,15 @@ _TOKENS_OF_ALL = 256
 """Enough tokens for the numbers of about 60 places."""
 
 _THOUGHTS = re.compile(r"<think>.*?(</think>|$)", re.DOTALL)
-_SEPARATOR = re.compile(r"[,;]|\band\b")
-_NUMBER = re.compile(r"(?:(?:option|place|number|answer)s?\s*+:?\s*+)?#?(\d++)(.*)", re.IGNORECASE)
-_EDGES = "[](){}<>`'\"*-•. \t\r"
+_NUMBERS = re.compile(r"[\W_]*(\d{1,4}(?:(?:, ?| and )\d{1,4})*)(?:[.):\]] |[.):\]]*$)")
+_NUMBER = re.compile(r"\d{1,4}")
 
 
 @dataclass(frozen=True, eq=False)
 class LlmSelector:
     """Asks a chat model to choose among the options.
 
-    The reply is parsed leniently, but counts only where it names an offered option by number or identifier. If the
+    The reply is parsed leniently, but counts only where it names an offered option by its number. If the
     model fails, nothing is chosen and a warning is logged: the question loses only its path candidates. There is no
     fallback to another selector, so that an evaluation measures exactly one. ``most`` is the maximum number of
     places, None for all helpful ones.
@@ -90,44 +88,23 @@ def prompt(question: str, options: Sequence[Option], most: int | None) -> list[M
 def read_choice(answer: str, options: Sequence[Option]) -> list[Option]:
     """Return the offered options that an answer names, distinct, in its order.
 
-    Accepts the requested JSON; lists of numbers, with or without brackets, bullets and a trailing option text; and
-    identifiers or texts in full. Numbers within a sentence are ignored.
+    Accepts the requested JSON, and lines that begin with numbers, with or without brackets, bullets and a text after
+    them. Numbers within a sentence are ignored.
     """
     answer = _THOUGHTS.sub("", answer)
-    for reply in json_objects(answer, ["places"]):
+    reply = next(json_objects(answer, ["places"]), None)
+    if reply is None:
+        lines = filter(None, map(_NUMBERS.match, answer.splitlines()))
+        numbers = [int(number) for line in lines for number in _NUMBER.findall(line[1])]
+    else:
         places = reply["places"] if isinstance(reply["places"], list) else []
-        named = [place for place in places if type(place) is int and 1 <= place <= len(options)]
-        return [options[place - 1] for place in dict.fromkeys(named)]
-    names = {normalise_name(name): option for option in options for name in (option.identifier, option.text)}
-    chosen: dict[str, Option] = {}
-    for line in answer.splitlines():
-        whole = _option(line, options, names)
-        # Titles may contain commas, so split a line only when it names no option as a whole.
-        pieces = [whole] if whole else [_option(part, options, names) for part in _SEPARATOR.split(line)]
-        chosen.update((option.identifier, option) for option in pieces if option)
-    return list(chosen.values())
+        numbers = [place for place in places if type(place) is int]
+    return [options[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(options)]
 
 
 def _schema(options: int) -> JsonSchema:
     number = {"type": "integer", "enum": list(range(1, options + 1))}
     return object_schema({"places": {"type": "array", "items": number}})
-
-
-def _option(piece: str, options: Sequence[Option], names: Mapping[str, Option]) -> Option | None:
-    piece = piece.strip(_EDGES)
-    name = normalise_name(piece)
-    if name == "none":
-        return None
-    if name in names:
-        return names[name]
-    match = _NUMBER.fullmatch(piece)
-    if match is None or not 1 <= int(match[1][:9]) <= len(options):
-        return None
-    option = options[int(match[1]) - 1]
-    rest = match[2].strip()
-    # "2", "2. Mars > Moons" and "2 Mars > Moons" choose; "2 of these fit" does not.
-    explained = rest[:1] in (".", ")", "]", ":") and match[2][1:2].isspace()
-    return option if not rest or explained or names.get(normalise_name(rest)) is option else None
 
 
 @dataclass(frozen=True, slots=True)
