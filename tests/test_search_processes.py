@@ -42,7 +42,8 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 
 def _processes(engine: Engine) -> list[int]:
     assert engine._processes is not None
-    return engine._processes.pids
+    workers = engine._processes._pool.workers
+    return [worker.pid for worker in workers if worker.is_alive and worker.pid is not None]
 
 
 def test_hits_are_those_of_one_process(engine: Engine) -> None:

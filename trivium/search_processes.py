@@ -51,11 +51,6 @@ class SearchProcesses:
         self._lock = threading.Lock()
         self._closed = False
 
-    @property
-    def pids(self) -> list[int]:
-        """The process ids of the running processes."""
-        return [worker.pid for worker in self._pool.workers if worker.is_alive and worker.pid is not None]
-
     def search_many(
         self, questions: Sequence[str], options: Options, on_warnings: Callable[[Sequence[str]], None]
     ) -> list[list[Hit]]:

@@ -125,7 +125,7 @@ def test_threads_can_be_ended_and_others_start() -> None:
         with Beside() as beside:
             assert beside.begin(lambda: None)
         assert threading.active_count() == before + 1
-        module.end_threads()
+        module._HELPERS.end()
         assert threading.active_count() == before
 
 

@@ -21,7 +21,7 @@ from tests.fakes.live_server import (
     live_server,
 )
 from trivium.errors import ConfigurationError, InputError
-from trivium.live.registry import configured_sources, make_source, source_states, usual_sources
+from trivium.live.registry import make_source, source_states, usual_sources
 from trivium.live.source import LiveDocument
 from trivium.parser.sources import arxiv
 from trivium.settings.settings import Settings
@@ -152,14 +152,6 @@ def test_web_is_the_first_source_that_is_configured(tmp_path: Path) -> None:
     assert make_source("web", settings).name == "tavily" and usual_sources(settings) == ("web",)
     lacking = {state.name for state in source_states(settings) if state.lacks is not None}
     assert lacking == {"searxng", "brave", "serpapi"}
-
-
-def test_sources_that_need_nothing_are_not_set_up_until_they_are_named(tmp_path: Path) -> None:
-    """arXiv and a MediaWiki can always be asked, which says nothing about what somebody wants to ask."""
-    assert configured_sources(Settings(home=tmp_path)) == ()
-    assert configured_sources(Settings(home=tmp_path, tavily_key="k")) == ("web",)
-    named = Settings(home=tmp_path, live_sources=("arxiv", "brave", "nosuch"))
-    assert configured_sources(named) == ("arxiv",)
 
 
 def test_a_paper_is_one_text_with_an_address_without_version(server: LiveServer, tmp_path: Path) -> None:

@@ -100,11 +100,6 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def end_threads() -> None:
-    """End the idle threads; new ones are started when needed. Call this before forking the process."""
-    _HELPERS.end()
-
-
 class _Helpers:
     """One thread per core except the caller's; more would only wait for each other."""
 

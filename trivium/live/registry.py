@@ -88,16 +88,6 @@ def usual_sources(settings: Settings) -> tuple[str, ...]:
     return ("mediawiki",) if _lacks(_of_the_web(settings), settings) else (WEB,)
 
 
-def configured_sources(settings: Settings) -> tuple[str, ...]:
-    """Return the sources that somebody has set up and that can be queried: those of the setting ``live_sources``, else
-    ``web`` if a web search has its address or key, and those of installed packages. arXiv and MediaWiki need no
-    setting and are not among them unless that setting names them.
-    """
-    ready = {state.name for state in source_states(settings) if state.lacks is None}
-    names = settings.live_sources or (WEB, *(name for name in known_sources() if name not in SOURCES))
-    return tuple(name for name in names if name in ready)
-
-
 def _of_the_web(settings: Settings) -> str:
     return next((name for name in OF_THE_WEB if _lacks(name, settings) is None), OF_THE_WEB[0])
 

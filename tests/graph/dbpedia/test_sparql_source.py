@@ -68,7 +68,7 @@ def learned(store: MemoryStore) -> tuple[object, ...]:
 def expected() -> tuple[object, ...]:
     store = store_of(PAGES)
     report = enrich(store, Given(*STATEMENTS))
-    assert (report.relations, report.typed) == (7, 3)
+    assert (report.relations, report.types_set) == (7, 3)
     return learned(store)
 
 
@@ -148,7 +148,7 @@ def test_answers_cut_by_the_endpoint_are_asked_for_in_parts(
 ) -> None:
     """Einstein has six rows: an endpoint that gives seven cuts no single resource."""
     with SparqlServer(TRIPLES, most_rows=7) as server:
-        assert run(server, tmp_path / "answers.jsonl") == (expected, EnrichReport(13, 7, 7, 7, 3, 3))
+        assert run(server, tmp_path / "answers.jsonl") == (expected, EnrichReport(13, 7, 7, 7, 3))
 
 
 def test_a_resource_with_more_than_the_endpoint_gives_is_reported_each_time(tmp_path: Path) -> None:

@@ -35,15 +35,14 @@ class EnrichReport:
 
     ``read`` statements between resources, the links to Wikipedia aside; ``mapped`` of them are allowed relations
     between two entities of the store. ``relations`` distinct ones have both ends mentioned in one document; ``added``
-    counts (page, relation) pairs that the store did not have. ``typed`` entities have a type in the sources, which is
-    new for ``types_set`` of them. The first thousand problems are listed, ``unlisted`` counts the others.
+    counts (page, relation) pairs that the store did not have. For ``types_set`` entities a type of the sources is new.
+    The first thousand problems are listed, ``unlisted`` counts the others.
     """
 
     read: int = 0
     mapped: int = 0
     relations: int = 0
     added: int = 0
-    typed: int = 0
     types_set: int = 0
     problems: list[Problem] = field(default_factory=list)
     unlisted: int = 0
@@ -123,7 +122,7 @@ class _Collected:
     def write(self, store: GraphStore, report: EnrichReport, progress: StageProgress | None) -> None:
         entities = self._mentions.entities
         types = {entities[row]: type for row, type in self._kinds.choose().items()}
-        report.relations, report.typed = len(self._relations), len(types)
+        report.relations = len(self._relations)
         pages = list(self._relations.by_page())
         done = 0
         for part in batched(pages, _PAGES_A_WRITE):

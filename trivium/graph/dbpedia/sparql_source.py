@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from pyoxigraph import Literal, NamedNode
@@ -66,26 +65,9 @@ _ROWS = 10_000
 """Rows a query asks for; DBpedia gives no more than these."""
 _FAILURES = 3
 _GROWTH = 10
+"""A query asks for half as many keys after one that was too large, for twice as many after so many that succeeded."""
 
 Query = Callable[[Sequence[str]], str]
-
-
-@dataclass(slots=True)
-class _Pace:
-    """How many keys a query asks for: half as many after one that was too large, twice as many after ten that
-    succeeded."""
-
-    most: int
-    size: int
-    well: int = 0
-
-    def slower(self, tried: int) -> None:
-        self.size, self.well = max(1, tried // 2), 0
-
-    def good(self) -> None:
-        self.well += 1
-        if self.well == _GROWTH:
-            self.size, self.well = min(self.most, 2 * self.size), 0
 
 
 class SparqlSource:
@@ -151,15 +133,15 @@ class SparqlSource:
             if known:
                 yield from entry.rows
         todo, total = list(open_keys), len(set(keys))
-        pace, start, failures = _Pace(self._batch, self._batch), 0, 0
+        size, good, start, failures = self._batch, 0, 0, 0
         while start < len(todo):
             reporter.advance(total - len(todo) + start, total)
-            part = todo[start : start + pace.size]
+            part = todo[start : start + size]
             try:
                 rows, complete = self._select(stage, query(part), part)
             except TooMuchError as error:
                 if len(part) > 1:
-                    pace.slower(len(part))
+                    size, good = max(1, len(part) // 2), 0
                     continue
                 failures += 1
                 if failures == _FAILURES:
@@ -169,7 +151,8 @@ class SparqlSource:
                 raise self._gave_up(error) from error
             else:
                 failures = 0
-                pace.good()
+                good += 1
+                size = size if good % _GROWTH else min(self._batch, 2 * size)
                 if complete:
                     self._answers.append(AskedFor(stage=stage, asked=list(part), rows=rows))
                 else:
