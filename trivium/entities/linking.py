@@ -26,8 +26,6 @@ _NO_FIRST_NAMES = cues.ADDRESS | cues.PEOPLES | cues.INSTITUTIONS | cues.NO_NAME
 _ADDRESS = cues.ADDRESS - {"st", "saint"}
 _PARENT = 10
 """A company that a document has so many times as often as any other of its name is the one without legal form."""
-_MOST_WORDS = 5
-"""Words of the name of a person."""
 
 
 class LinkedName(NamedTuple):
@@ -224,7 +222,7 @@ class _Names:
         York", "British Museum" or "University of London".
         """
         words = key.split()
-        if not 2 <= len(words) <= _MOST_WORDS or not set(self._kinds[key]) <= {"", "person"}:
+        if len(words) < 2 or not set(self._kinds[key]) <= {"", "person"}:
             return False
         if key not in self._order and words[0] not in cues.FIRST_NAMES:
             return False  # a title that nothing repeats: "Export Gmail"

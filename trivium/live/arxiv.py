@@ -20,14 +20,11 @@ class Arxiv:
     settings: Settings
     name: ClassVar[str] = "arxiv"
     format: ClassVar[str] = arxiv.FORMAT
+    results: ClassVar[int] = arxiv.RESULTS
 
     @property
     def key(self) -> str:
         return self.settings.arxiv_url
-
-    @property
-    def results(self) -> int:
-        return arxiv.RESULTS
 
     def search(self, query: str, k: int, seconds: float) -> list[LiveDocument]:
         asked = arxiv.query_of_question(query)

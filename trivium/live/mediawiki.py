@@ -29,14 +29,11 @@ class MediaWiki:
     settings: Settings
     name: ClassVar[str] = "mediawiki"
     format: ClassVar[str] = "wiki"
+    results: ClassVar[int] = RESULTS
 
     @property
     def key(self) -> str:
         return f"{self.settings.mediawiki_api} {self.settings.live_pages}"
-
-    @property
-    def results(self) -> int:
-        return RESULTS
 
     def search(self, query: str, k: int, seconds: float) -> list[LiveDocument]:
         until = time.monotonic() + seconds

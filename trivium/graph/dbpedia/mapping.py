@@ -95,7 +95,7 @@ class Titles:
         >>> Titles().of_page("http://en.wikipedia.org/wiki/Albrecht_D%C3%BCrer")
         'Albrecht Dürer'
         """
-        rest = _after(iri, self._pages)
+        rest = next((iri[len(prefix) :] for prefix in self._pages if iri.startswith(prefix)), None)
         return None if rest is None else _uri(re.split("[?#]", rest, maxsplit=1)[0])
 
     def of_resource(self, iri: str) -> str | None:
@@ -104,7 +104,7 @@ class Titles:
         >>> Titles().of_resource("http://dbpedia.org/resource/C%23_(language)")
         'C%23 (language)'
         """
-        rest = _after(iri, self._resources)
+        rest = next((iri[len(prefix) :] for prefix in self._resources if iri.startswith(prefix)), None)
         return None if rest is None else _uri(rest)
 
     def pages(self, uri: str) -> list[str]:
@@ -127,10 +127,6 @@ class Titles:
 def canonical(iri: str) -> str:
     """One spelling of an IRI that data sets write with and without percent-encoding."""
     return unquote(iri) if "%" in iri else iri
-
-
-def _after(iri: str, prefixes: tuple[str, ...]) -> str | None:
-    return next((iri[len(prefix) :] for prefix in prefixes if iri.startswith(prefix)), None)
 
 
 def _uri(name: str) -> str:
