@@ -119,16 +119,6 @@ def test_what_is_asked_for_by_many_is_made_once() -> None:
         assert set(threads.map(lambda _: memo.of("key", make), range(64))) == {1}
 
 
-def test_threads_can_be_ended_and_others_start() -> None:
-    before = threading.active_count()
-    for _ in range(2):
-        with Beside() as beside:
-            assert beside.begin(lambda: None)
-        assert threading.active_count() == before + 1
-        module._HELPERS.end()
-        assert threading.active_count() == before
-
-
 def test_each_item_is_worked_on_once_by_two_threads_and_answers_are_in_order() -> None:
     both = threading.Barrier(2, timeout=10)
     begun: list[int] = []

@@ -112,10 +112,6 @@ class _Helpers:
         self._idle = BoundedSemaphore(count) if count else None
         self._threads = ThreadPoolExecutor(max(1, count), thread_name_prefix="beside")
 
-    def end(self) -> None:
-        self._threads.shutdown()
-        self.forget()
-
     def begin(self, work: Callable[[], object]) -> Future[None] | None:
         idle = self._idle
         if idle is None or not idle.acquire(blocking=False):

@@ -141,10 +141,9 @@ def describe_entity(store: GraphStore, name: str, most: int) -> EntityCard:
         hint = f"; did you mean {' or '.join(near)}?" if near else ""
         raise InputError(f"nothing in the collection is called {name}{hint}")
     chunks = [chunk for chunk in store.expand([uri], Hop.CITED_IN)[uri] if page_of(chunk) != uri]
-    documents = dict.fromkeys(map(page_of, chunks))
     kind = store.types([uri]).get(uri, "")
     page = bool(store.find_pages([uri]))
-    entity = EntityCount(uri, unescape(uri), kind, page, len(chunks), len(documents))
+    entity = EntityCount(uri, unescape(uri), kind, page, len(chunks), len(set(map(page_of, chunks))))
     shown = chunks[:most]
     aliases = [alias for graph in store.page_graphs([uri]) for alias in graph.aliases]
     titles = Gazetteer((unescape(title), uri) for title in (uri, *aliases))
@@ -177,8 +176,7 @@ def describe_entity(store: GraphStore, name: str, most: int) -> EntityCard:
 
 
 def _saying(passage: ChunkRecord, sentence: str) -> Saying:
-    pages = page_numbers(passage.pages)
-    return Saying(passage.uri, passage.document, passage.section, pages, sentence)
+    return Saying(passage.uri, passage.document, passage.section, page_numbers(passage.pages), sentence)
 
 
 def _ending_with(store: GraphStore, name: str, kinds: Collection[str]) -> list[str]:

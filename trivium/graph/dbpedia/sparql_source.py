@@ -78,12 +78,7 @@ class SparqlSource:
     """
 
     def __init__(
-        self,
-        client: SparqlClient,
-        answers: Path,
-        language: str = "en",
-        *,
-        batch: int = 100,
+        self, client: SparqlClient, answers: Path, language: str = "en", *, batch: int = 100
     ) -> None:
         self._client = client
         self._titles = Titles(language)
