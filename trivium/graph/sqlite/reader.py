@@ -307,9 +307,12 @@ _RELATIONS = """
 
 def relations(connection: Connection, entities: Sequence[str]) -> list[RelationEdge]:
     """Return stated relations that start or end at one of the entities, sorted by source, type and target."""
-    rows = connection.execute(_RELATIONS.format(*evidence(connection)), [as_json(entities)])
+    columns, join = evidence(connection)
     # Distinct ones are found and sorted in Python, which takes less time than in SQLite.
-    return RelationEdge.distinct(map(RelationEdge._make, set(rows)))
+    rows = set(connection.execute(_RELATIONS.format(columns, join), [as_json(entities)]))
+    if not join:
+        return list(map(RelationEdge._make, sorted(rows)))
+    return RelationEdge.distinct(map(RelationEdge._make, rows))
 
 
 def chunk_uris(connection: Connection) -> list[str]:
