@@ -2,53 +2,65 @@
 
 from __future__ import annotations
 
-from importlib.resources import as_file
-
 import pytest
 
 from tests.retrievers.world import SOLAR, ask, store_of
 from trivium.embedding.manifest import manifest
-from trivium.fusion.artefact import Artefact, load
+from trivium.fusion.artefact import Artefact
 from trivium.fusion.network import NetworkFusion
-from trivium.fusion.registry import artefacts, make_fusion
+from trivium.fusion.registry import artefacts, make_fusion, shipped, shipped_for
 from trivium.retrievers.registry import RETRIEVERS, make_retrievers
 from trivium.retrievers.signals import OWNERS, SignalSettings
 from trivium.search.candidates import gather
 
-SHIPPED = sorted(entry.name for entry in artefacts().iterdir())
+Shipped = tuple[str, bool]
+"""An embedder, and whether the network is for stores with names."""
 
 
-@pytest.fixture(params=SHIPPED)
-def artefact(request: pytest.FixtureRequest) -> Artefact:
-    with as_file(artefacts() / request.param) as folder:
-        return load(folder)
+@pytest.fixture(params=shipped_for())
+def which(request: pytest.FixtureRequest) -> Shipped:
+    found: Shipped = request.param
+    return found
 
 
-def test_there_is_one_for_each_of_the_programs_own_embedders() -> None:
-    assert set(manifest()) - {"e5-small"} <= set(SHIPPED)  # which is there to be compared with
+@pytest.fixture
+def artefact(which: Shipped) -> Artefact:
+    found = shipped(*which)
+    assert found is not None
+    return found
 
 
-def test_it_was_trained_on_what_the_program_gathers(artefact: Artefact) -> None:
-    """Every view, every signal with its owner, every number of the question."""
+def test_there_are_two_for_each_of_the_programs_own_embedders() -> None:
+    """One of them for stores in which names in texts are entities."""
+    embedders = set(manifest()) - {"e5-small"}  # which is there to be compared with
+    assert {(embedder, names) for embedder in embedders for names in (False, True)} <= set(shipped_for())
+
+
+def test_it_was_trained_on_what_the_program_gathers(which: Shipped, artefact: Artefact) -> None:
+    """Every view, every signal with its owner, every number of the question. The networks of stores without names were
+    trained before there were signals of what passages share."""
     table = gather(ask(store_of(SOLAR, {}), "Who found Phobos?"), make_retrievers(), signals=SignalSettings())
     layout = artefact.layout
     assert layout.retrievers == table.columns == RETRIEVERS
-    assert set(layout.signals) == set(table.signals)
-    assert dict(layout.owners) == dict(OWNERS)
+    later = {name for name in OWNERS if name.startswith("sharing") and not which[1]}
+    assert set(layout.signals) == set(table.signals) - later
+    assert dict(layout.owners) == {name: owner for name, owner in OWNERS.items() if name not in later}
     assert set(layout.question) == set(table.question)
 
 
-def test_it_is_small_and_says_where_it_is_from(artefact: Artefact) -> None:
+def test_it_is_small_and_says_where_it_is_from(which: Shipped, artefact: Artefact) -> None:
     """Under a megabyte, with its questions, its scores on those it had not seen, the gate's reasons and a card."""
-    folder = artefacts() / artefact.embedder
+    embedder, names = which
+    assert artefact.embedder == embedder
+    folder = artefacts() / (embedder + "-names" * names)
     assert (folder / "README.md").is_file()
     assert sum(len(entry.read_bytes()) for entry in folder.iterdir()) < 1_000_000
     assert set(artefact.scores) == set(artefact.data) == set(artefact.gate["sets"])
     assert artefact.gate["because"]
 
 
-def test_the_default_is_the_network_where_its_gate_is_open(artefact: Artefact) -> None:
-    fusion = make_fusion("default", artefact.embedder)
+def test_the_default_is_the_network_where_its_gate_is_open(which: Shipped, artefact: Artefact) -> None:
+    fusion = make_fusion("default", which[0], names=which[1])
     assert isinstance(fusion, NetworkFusion) is artefact.active
 
 

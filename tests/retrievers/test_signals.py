@@ -44,6 +44,8 @@ def found(store: MemoryStore) -> Signals:
         ("linking", [NAN, 0.85, 0.85, 0.0]),  # Phobos#chunk-1 cites Mars, Mars#Moons#chunk-1 cites Phobos
         ("linked", [NAN, 0.85, NAN, 0.75]),
         ("links", [0, 2, 1, 3]),
+        ("sharing", [NAN, NAN, 0.85, 0.75]),  # Asaph Hall, whom the question does not name
+        ("sharing_rarity", [0, 0, 0.85 / math.sqrt(2), 0.75 / math.sqrt(2)]),
         ("page_best", [NAN, 0.75, 0.0, NAN]),
         ("page_candidates", [math.log(2), math.log(3), math.log(3), math.log(2)]),
         ("before", [NAN, NAN, 0.0, NAN]),
@@ -91,10 +93,24 @@ def test_linked_candidates_are_judged_together(store: MemoryStore, found: Signal
         ("linking_coverage", [NAN, second, second, 0]),
         ("linked_coverage", [NAN, second, NAN, first]),
         ("linked_union", [NAN, second, NAN, 1]),
+        ("sharing_union", [NAN, NAN, 1, 1]),
+        ("sharing_gain", [NAN, NAN, 1 - first, 1 - second]),
+        ("sharing_coverage", [NAN, NAN, second, first]),
     ):
         np.testing.assert_allclose(found[name], expected, atol=1e-9)
     words = make_retrievers()["lexical"].score(ask(store, TEXT), CHUNKS)
     assert found["linked_lexical"][3] == pytest.approx(max(words[1:3]))
+
+
+def test_what_the_question_names_or_very_many_passages_have_joins_none(
+    store: MemoryStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Asaph Hall is the only entity that candidates of two pages cite."""
+    asked = signals(ask(store, "Did Asaph Hall see Phobos?"), CHUNKS, SignalSettings())[0]
+    assert np.isnan(asked["sharing"]).all()
+    monkeypatch.setattr("trivium.retrievers.link_signals.MOST_SHARING", 1)
+    common = signals(ask(store, TEXT), CHUNKS, SignalSettings())[0]
+    assert np.isnan(common["sharing"]).all() and not common["sharing_rarity"].any()
 
 
 def test_a_walk_from_what_is_named_stays_near_it(found: Signals) -> None:

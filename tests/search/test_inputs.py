@@ -13,7 +13,7 @@ from tests.search.test_counted_work import QUESTIONS, page
 from trivium.engine import Engine
 from trivium.errors import FusionError
 from trivium.fusion.network import NetworkFusion
-from trivium.fusion.registry import make_fusion, shipped
+from trivium.fusion.registry import make_fusion, shipped, shipped_for
 from trivium.retrievers.diffusion import DiffusionSettings
 from trivium.retrievers.lexical import BM25Settings, LexicalSettings
 from trivium.retrievers.path import MatchSettings, PathSettings
@@ -23,7 +23,6 @@ from trivium.retrievers.walk import WalkSettings
 from trivium.search.fuse import Inputs, inputs_of
 from trivium.testing.toys import HashEmbedder
 
-SHIPPED = ("bge-small", "minilm")
 SETTINGS: tuple[type, ...] = (
     BM25Settings,
     DiffusionSettings,
@@ -53,8 +52,8 @@ def found(store: Path, fusion: NetworkFusion) -> list[list[tuple[str, float]]]:
         return [[(hit.uri, hit.score) for hit in engine.search(question)] for question in QUESTIONS]
 
 
-def trained(embedder: str = "bge-small") -> NetworkFusion:
-    fusion = make_fusion("network", embedder)
+def trained(embedder: str = "bge-small", names: bool = False) -> NetworkFusion:
+    fusion = make_fusion("network", embedder, names=names)
     assert isinstance(fusion, NetworkFusion)
     return fusion
 
@@ -65,11 +64,11 @@ def other(value: Any) -> Any:
     return value + 1 if isinstance(value, int) else value * 0.9
 
 
-@pytest.mark.parametrize("embedder", SHIPPED)
+@pytest.mark.parametrize(("embedder", "names"), shipped_for())
 def test_a_changed_default_changes_no_shipped_score(
-    embedder: str, store: Path, monkeypatch: pytest.MonkeyPatch
+    embedder: str, names: bool, store: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fusion = trained(embedder)
+    fusion = trained(embedder, names)
     assert inputs_of(fusion) == Inputs(), "a default has changed: the network keeps what it was trained with"
     before, without = found(store, fusion), replace(fusion, inputs={})
     for settings in SETTINGS:
@@ -80,9 +79,9 @@ def test_a_changed_default_changes_no_shipped_score(
     assert found(store, without) != before
 
 
-@pytest.mark.parametrize("embedder", SHIPPED)
-def test_an_artefact_keeps_every_setting(embedder: str) -> None:
-    artefact = shipped(embedder)
+@pytest.mark.parametrize(("embedder", "names"), shipped_for())
+def test_an_artefact_keeps_every_setting(embedder: str, names: bool) -> None:
+    artefact = shipped(embedder, names)
     assert artefact is not None
     assert artefact.inputs == json.loads(json.dumps(Inputs().values))
 

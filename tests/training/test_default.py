@@ -56,14 +56,11 @@ def test_a_network_that_ships_is_the_default_where_its_gate_is_open(shelf: Path)
         assert isinstance(make_fusion("default", other), Convex)
 
 
-def test_every_network_that_really_ships_can_be_read() -> None:
-    """It fits the program, and the embedder whose name its folder has."""
-    folder = registry.artefacts()
-    names = [entry.name for entry in folder.iterdir() if entry.is_dir()] if folder.is_dir() else []
-    for name in names:
-        artefact = shipped(name)
-        assert artefact is not None
-        assert artefact.embedder == name
+def test_stores_with_names_have_a_network_of_their_own(shelf: Path) -> None:
+    """The others do not use it."""
+    _save(shelf / "bge-small-names", OPEN)
+    assert isinstance(make_fusion("default", "bge-small", names=True), NetworkFusion)
+    assert isinstance(make_fusion("default", "bge-small"), Convex)
 
 
 def test_the_decision_of_a_store_comes_first(

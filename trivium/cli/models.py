@@ -62,23 +62,26 @@ def models_verify(json: Json = False) -> None:
     from trivium.fusion.registry import shipped_for
 
     found = {model.name: verify(model.name) for model in available() if present(model.name)}
-    found |= {f"fusion of {embedder}": _verify_fusion(embedder) for embedder in shipped_for()}
+    found |= {
+        f"fusion of {embedder}{', with names' * names}": _verify_fusion(embedder, names)
+        for embedder, names in shipped_for()
+    }
     if json:
         print_json({"models": [{"name": each, "problems": problems} for each, problems in found.items()]})
     else:
         for each, problems in found.items():
-            out.print(f"[bold]{escape(each):<22}[/]{'[red]damaged[/]' if problems else '[green]intact[/]'}")
+            out.print(f"[bold]{escape(each):<34}[/]{'[red]damaged[/]' if problems else '[green]intact[/]'}")
             for problem in problems:
                 err.print(shown(problem), soft_wrap=True)
     if any(found.values()):
         raise typer.Exit(1)
 
 
-def _verify_fusion(embedder: str) -> list[str]:
+def _verify_fusion(embedder: str, names: bool) -> list[str]:
     from trivium.fusion.registry import shipped
 
     try:
-        shipped(embedder)
+        shipped(embedder, names)
     except FusionError as error:
         return [str(error)]
     return []

@@ -24,6 +24,8 @@ _LONGEST_BEFORE = 30
 _LAST_WORDS = frozenset[str]().union(*cues.LAST_WORDS.values())
 _NO_FIRST_NAMES = cues.ADDRESS | cues.PEOPLES | cues.INSTITUTIONS | cues.NO_NAMES | cues.FIRST_WORDS["place"]
 _ADDRESS = cues.ADDRESS - {"st", "saint"}
+_MOST_NAMESAKES = 500
+"""Of more names with the same last word in one document, initials could mean several: none are compared."""
 _PARENT = 10
 """A company that a document has so many times as often as any other of its name is the one without legal form."""
 
@@ -203,7 +205,8 @@ class _Names:
             parent = companies[1:] and self._counts[companies[0]] >= _PARENT * self._counts[companies[1]]
             longer = set(companies[:1] if parent else companies)
             if len(words) > 1 and not any(map(str.isdecimal, words)):
-                longer.update(other for other in by_last[words[-1]] if _is_abbreviated(words, other.split()))
+                namesakes = by_last[words[-1]] if len(by_last[words[-1]]) <= _MOST_NAMESAKES else ()
+                longer.update(other for other in namesakes if _is_abbreviated(words, other.split()))
             elif self._may_be_surname(key):
                 people = [other for other in by_last[key] if self._may_be_person(other, key)]
                 before = [one for one in people if one == self._title or self._order[one] < self._order[key]]

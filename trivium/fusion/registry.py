@@ -19,10 +19,13 @@ from trivium.plugins import create_plugin, list_plugins
 
 _log = logging.getLogger(__name__)
 
+WITH_NAMES = "-names"
+"""Ends the names of the networks of stores in which names in texts are entities."""
 
-def make_fusion(name: str, embedder: str, decision: str | None = None) -> Fusion:
+
+def make_fusion(name: str, embedder: str, decision: str | None = None, *, names: bool = False) -> Fusion:
     """Create the fusion of that name for a store with ``embedder``, or load the trained one from the folder of that
-    name.
+    name. ``names``: names in the store's texts are entities, for which another network ships.
 
     - ``default``: the fusion used when none is named. It is the one decided for the store (``decision``, the name of
       another fusion or a folder); else the network shipped for the embedder, if there is one and its gate admits it;
@@ -35,9 +38,9 @@ def make_fusion(name: str, embedder: str, decision: str | None = None) -> Fusion
     embedder without a shipped network, and for a trained fusion that does not match.
     """
     if name == DEFAULT:
-        return _default(embedder) if decision is None else _decided(decision, embedder)
+        return _default(embedder, names) if decision is None else _decided(decision, embedder, names)
     if name == NETWORK:
-        artefact = shipped(embedder)
+        artefact = shipped(embedder, names)
         if artefact is None:
             raise FusionError(
                 f"no trained network ships for {embedder or 'a store without an embedder'}: train one with"
@@ -53,8 +56,8 @@ def make_fusion(name: str, embedder: str, decision: str | None = None) -> Fusion
     declared: Fusion | None = create_plugin(PLUGINS, name, embedder)
     if declared is not None:
         return declared
-    names = ", ".join([*FUSIONS, *list_plugins(PLUGINS)])
-    raise FusionError(f"unknown fusion {name!r}: expected one of {names}, or a folder with a trained one")
+    known = ", ".join([*FUSIONS, *list_plugins(PLUGINS)])
+    raise FusionError(f"unknown fusion {name!r}: expected one of {known}, or a folder with a trained one")
 
 
 def suits(fusion: Fusion, retrievers: Collection[str]) -> bool:
@@ -65,35 +68,38 @@ def suits(fusion: Fusion, retrievers: Collection[str]) -> bool:
 
 
 def artefacts() -> Traversable:
-    """Return the folder of the shipped networks, with one subfolder per embedder."""
+    """Return the folder of the shipped networks, with a subfolder per embedder and one for stores with names."""
     return files("trivium.fusion") / "artefacts"
 
 
-def shipped(embedder: str) -> Artefact | None:
-    """Return the network shipped for an embedder, or None."""
-    folder = artefacts()
+def shipped(embedder: str, names: bool = False) -> Artefact | None:
+    """Return the network shipped for an embedder, for stores in which names in texts are entities if ``names``, or
+    None.
+    """
+    folder, wanted = artefacts(), embedder + names * WITH_NAMES
     # Compare with existing names instead of joining a path: a custom embedder's name may contain anything.
-    found = [entry for entry in folder.iterdir() if entry.name == embedder] if folder.is_dir() else []
+    found = [entry for entry in folder.iterdir() if entry.name == wanted] if folder.is_dir() else []
     return load(found[0]) if found else None
 
 
-def shipped_for() -> list[str]:
-    """Return the embedders with a shipped network."""
-    return sorted(entry.name for entry in artefacts().iterdir() if entry.is_dir())
+def shipped_for() -> list[tuple[str, bool]]:
+    """Return the embedders with a shipped network, and whether it is for stores with names."""
+    found = sorted(entry.name for entry in artefacts().iterdir() if entry.is_dir())
+    return [(name.removesuffix(WITH_NAMES), name.endswith(WITH_NAMES)) for name in found]
 
 
-def _default(embedder: str) -> Fusion:
-    artefact = shipped(embedder)
+def _default(embedder: str, names: bool) -> Fusion:
+    artefact = shipped(embedder, names)
     if artefact is None or not artefact.active:
         return load_convex(embedder)
     return artefact.fusion()
 
 
-def _decided(decision: str, embedder: str) -> Fusion:
+def _decided(decision: str, embedder: str, names: bool) -> Fusion:
     try:
         if (Path(decision) / DESCRIPTION).is_file():
             return fusion_of(Path(decision), embedder, activated=True)
-        return make_fusion(decision, embedder)
+        return make_fusion(decision, embedder, names=names)
     except FusionError as error:
         # The folder is missing or from before an update. The store must remain searchable.
         _log.warning(

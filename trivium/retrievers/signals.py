@@ -14,13 +14,13 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trivium.common.arrays import Floats, Integers, dots, expand_ranges
-from trivium.graph.records import Adjacency, TermCounts, TermStatistics
+from trivium.common.arrays import Floats, Integers, dots
+from trivium.graph.records import TermCounts, TermStatistics
 from trivium.graph.schema import CHUNK_MARK, SEPARATOR, page_of
 from trivium.native.loops import loops
 from trivium.retrievers.lexical import BM25Settings, bm25, idf
+from trivium.retrievers.link_signals import of_links
 from trivium.retrievers.query import Query
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
@@ -49,21 +49,6 @@ def phrases(places: Integers, shares: Floats, steps: Integers, chunks: int, near
     found = np.zeros((chunks, 4))
     loops.phrases(places, shares, steps, near, np.empty(len(places)), found)
     return found
-
-
-def best_of_pairs(
-    citing: Integers, there: Integers, values: Floats, together: Floats
-) -> tuple[Floats, Floats]:
-    """Return, for each of n candidates, the best values of those it forms a pair with, NaN where there are none, and
-    the number of its pairs with others (n,).
-
-    Pair p consists of the candidates ``citing[p]`` and ``there[p]`` and has the value ``together[p]``; ``values``
-    (n, v) are those of single candidates. The result (2 v + 3, n) has two rows for each value, from those that cite a
-    candidate and from those that it cites, and the best of ``together`` among the former, the latter, and all.
-    """
-    best, links = np.empty((2 * values.shape[1] + 3, len(values))), np.zeros(len(values))
-    loops.best_of_pairs(citing, there, values, together, best, links)
-    return best, links
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +96,12 @@ OWNERS: Mapping[str, str] = {
     "union": "walk",
     "union_gain": "walk",
     "links": "walk",
+    "sharing": "walk",
+    "sharing_lexical": "walk",
+    "sharing_coverage": "walk",
+    "sharing_union": "walk",
+    "sharing_gain": "walk",
+    "sharing_rarity": "walk",
     "page_best": "page",
     "page_candidates": "page",
     "before": "vector",
@@ -134,7 +125,7 @@ class SignalSettings:
 
 
 WALKS = ("walk_sharp", "walk_far", "walk_named")
-PARTIAL = ("before", "after", "linking", "linked", "union", "page_best")
+PARTIAL = ("before", "after", "linking", "linked", "union", "sharing", "page_best")
 """Signals that may be NaN for some candidates, one of each group that is NaN for the same candidates."""
 
 Signals = dict[str, Floats]
@@ -144,24 +135,6 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 """Matches the beginning of a question, as opposed to keywords."""
-
-LARGEST_PAGE = 500
-"""Maximum number of chunks of a named page whose links are followed."""
-
-_OF_PAIRS = (
-    "linking",
-    "linked",
-    "linking_lexical",
-    "linked_lexical",
-    "linking_coverage",
-    "linked_coverage",
-    "linking_union",
-    "linked_union",
-    "union",
-)
-"""The signals that :func:`~trivium.retrievers.signals.best_of_pairs` returns, in its order."""
-
-Rows = NDArray[np.int64]
 
 
 def prepare_words(query: Query, settings: SignalSettings) -> None:
@@ -197,7 +170,7 @@ def signals(
     return {
         **_of_words(query, counts, statistics, rarity, settings.words),
         **{name: walk.score(query, chunks) for name, walk in _walks(settings).items()},
-        **_of_links(query, chunks, titles, cosines, lexical, mentioned),
+        **of_links(query, chunks, titles, cosines, lexical, mentioned),
         **_of_places(chunks, titles, cosines),
     }, _of_question(query, statistics, rarity)
 
@@ -302,88 +275,3 @@ def _steps(query: Query) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     places = query.analyzer.places(query.text)
     own = np.array([0, *(places[term] for term in query.terms)], dtype=np.int64)
     return own[1:] - own[:-1]
-
-
-def _of_links(
-    query: Query,
-    chunks: Sequence[str],
-    titles: Sequence[str],
-    cosines: Floats,
-    lexical: Floats,
-    mentioned: Floats,
-) -> dict[str, Floats]:
-    """Return the link-based signals (n,) of n chunks. ``titles`` (n,) are those of their pages, ``cosines`` and
-    ``lexical`` (n,) their scores. ``mentioned`` (n, t) holds each term's share of the question where the chunk contains
-    it, else 0.
-    """
-    graph = query.adjacency
-    offset = len(graph.chunks)
-    named = query.named_rows
-    row_of = {title: graph.entity_rows.get(title, -1) for title in dict.fromkeys(titles)}
-    pages = np.array([row_of[title] for title in titles], dtype=np.int64)
-    citing, cited = _citations(graph, query.chunk_rows(chunks), pages)
-    is_named = _mask(graph, named)
-    nodes = np.where(pages >= 0, offset + pages, 0)
-    degrees = np.where(pages >= 0, graph.indptr[nodes + 1] - graph.indptr[nodes], np.nan)
-    return {
-        "page_named": is_named[pages].astype(np.float64),
-        "cites_named": np.bincount(citing[is_named[cited]], minlength=len(chunks)).astype(np.float64),
-        "from_named": _mask(graph, _cited_on(graph, named))[pages].astype(np.float64),
-        "in_degree": np.log1p(degrees),
-        "out_degree": np.log1p(np.bincount(citing, minlength=len(chunks))),
-        **_of_pairs(*_links_among(pages, citing, cited), cosines, lexical, mentioned),
-    }
-
-
-def _mask(graph: Adjacency, entities: Rows) -> NDArray[np.bool_]:
-    """Return a mask over entity numbers. Its last element, which index -1 refers to, is False and stands for no
-    entity.
-    """
-    mask = np.zeros(len(graph.entities) + 1, dtype=np.bool_)
-    mask[entities] = True
-    return mask
-
-
-def _of_pairs(
-    citing: Rows, there: Rows, cosines: Floats, lexical: Floats, mentioned: Floats
-) -> dict[str, Floats]:
-    """For each candidate, the best scores among the candidates that link to its page and among those on pages it
-    links to, and what such a pair mentions together. Link k leads from row ``citing[k]`` to row ``there[k]``.
-    """
-    coverage = mentioned.sum(axis=1)
-    together = np.maximum(mentioned[citing], mentioned[there]).sum(axis=1)
-    best, links = best_of_pairs(citing, there, np.column_stack([cosines, lexical, coverage]), together)
-    signals = dict(zip(_OF_PAIRS, best, strict=True))
-    return {**signals, "union_gain": signals["union"] - coverage, "links": links}
-
-
-def _citations(graph: Adjacency, rows: Rows, pages: Rows) -> tuple[Rows, Rows]:
-    """Return candidate numbers, ascending, and the numbers of the entities they cite, without their own pages and names.
-    ``rows`` are the chunks' rows in the graph and ``pages`` their pages' entity numbers, -1 for missing ones.
-    """
-    starts = np.where(rows >= 0, graph.indptr[rows], 0)
-    lengths = np.where(rows >= 0, graph.indptr[rows + 1], 0) - starts
-    citing, places = expand_ranges(starts, lengths)
-    cited = graph.indices[places].astype(np.int64) - len(graph.chunks)
-    other = cited != pages[citing]
-    if graph.names:
-        other &= ~graph.are_names(cited)
-    return citing[other], cited[other]
-
-
-def _links_among(pages: Rows, citing: Rows, cited: Rows) -> tuple[Rows, Rows]:
-    """Return the pairs of candidates of which the first links to the page of the second, each pair once."""
-    order = np.argsort(pages, kind="stable")
-    starts, ends = (np.searchsorted(pages[order], cited, side) for side in ("left", "right"))
-    citation, places = expand_ranges(starts, ends - starts)
-    return citing[citation], order[places]
-
-
-def _cited_on(graph: Adjacency, pages: Rows) -> Rows:
-    """Return the numbers of the entities linked to chunks of the pages."""
-    found: list[Rows] = [np.empty(0, dtype=np.int64)]
-    for start, end in graph.own_chunks[len(graph.chunks) + pages].tolist():
-        end = min(end, start + LARGEST_PAGE)
-        linked = graph.indices[graph.indptr[start] : graph.indptr[end]]
-        found.append(linked.astype(np.int64) - len(graph.chunks))
-    return np.concatenate(found)

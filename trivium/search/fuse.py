@@ -118,9 +118,7 @@ class Fusions:
         if name == DEFAULT and self._default is not None:
             name = self._default if isinstance(self._default, str) else self._default.name
         if name not in self._made:
-            identity = self._store.embedder
-            embedder = "" if identity is None else identity.name
-            self._made[name] = make_fusion(name, embedder, self._decision() if name == DEFAULT else None)
+            self._made[name] = self._make(name)
         return self._made[name]
 
     def suitable(self, name: str | None, retrievers: Collection[str]) -> Fusion:
@@ -142,8 +140,14 @@ class Fusions:
         """Return the default fusion of the store, read anew: the one decided for it, else the one shipped for its
         embedder. A default passed as an object or a name does not count. Raises FusionError for a damaged decision.
         """
+        return self._make(DEFAULT)
+
+    def _make(self, name: str) -> Fusion:
         identity = self._store.embedder
-        return make_fusion(DEFAULT, "" if identity is None else identity.name, self._decision())
+        embedder, decision = "" if identity is None else identity.name, None
+        if name == DEFAULT:
+            decision = self._decision()
+        return make_fusion(name, embedder, decision, names=self._store.entities is not None)
 
     def forget_default(self) -> None:
         """Drop the cached default, after another decision was stored."""
