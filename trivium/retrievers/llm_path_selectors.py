@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import re
+import threading
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -132,6 +133,7 @@ class RecordedSelector:
         self.path = path
         self.model_selector = inner
         self._log = JsonLines(path, Selection)
+        self._writing = threading.Lock()
         self._known: defaultdict[str, list[Selection]] = defaultdict(list)
         for selection in self._log.records():
             self._known[selection.question].append(selection)
@@ -170,8 +172,9 @@ class RecordedSelector:
             return []
         offered, named = (tuple(one.identifier for one in some) for some in (options, chosen))
         selection = Selection(question, f"llm:{inner.model.name}", offered, named)
-        self._known[question].append(selection)
-        self._log.append(selection)
+        with self._writing:
+            self._known[question].append(selection)
+            self._log.append(selection)
         return chosen
 
 
