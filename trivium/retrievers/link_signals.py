@@ -69,10 +69,10 @@ def of_links(
     row_of = {title: graph.entity_rows.get(title, -1) for title in dict.fromkeys(titles)}
     pages = np.array([row_of[title] for title in titles], dtype=np.int64)
     citing, cited = _citations(graph, query.chunk_rows(chunks), pages)
-    sharing = _sharing(graph, named, pages, citing, cited)
+    is_named = _mask(graph, named)
+    sharing = _sharing(graph, is_named, pages, citing, cited)
     linked = ~graph.are_names(cited) if graph.names else slice(None)
     citing, cited = citing[linked], cited[linked]
-    is_named = _mask(graph, named)
     nodes = np.where(pages >= 0, offset + pages, 0)
     degrees = np.where(pages >= 0, graph.indptr[nodes + 1] - graph.indptr[nodes], np.nan)
     return {
@@ -101,11 +101,18 @@ def _of_pairs(
     """For each candidate, the best scores among the candidates that link to its page and among those on pages it
     links to, and what such a pair mentions together. Link k leads from row ``citing[k]`` to row ``there[k]``.
     """
-    coverage = mentioned.sum(axis=1)
-    together = np.maximum(mentioned[citing], mentioned[there]).sum(axis=1)
-    best, links = best_of_pairs(citing, there, np.column_stack([cosines, lexical, coverage]), together)
+    best, links, coverage = _best(citing, there, cosines, lexical, mentioned)
     signals = dict(zip(_OF_PAIRS, best, strict=True))
     return {**signals, "union_gain": signals["union"] - coverage, "links": links}
+
+
+def _best(
+    one: Rows, other: Rows, cosines: Floats, lexical: Floats, mentioned: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Return :func:`best_of_pairs` of the candidates' scores and of what each contains, and the latter (n,)."""
+    coverage = mentioned.sum(axis=1)
+    together = np.maximum(mentioned[one], mentioned[other]).sum(axis=1)
+    return *best_of_pairs(one, other, np.column_stack([cosines, lexical, coverage]), together), coverage
 
 
 def _of_sharing(
@@ -115,9 +122,7 @@ def _of_sharing(
     together, and the best cosine times the ``rarity`` (p,) of what is shared. Pair k is of the rows ``one[k]`` and
     ``other[k]``.
     """
-    coverage = mentioned.sum(axis=1)
-    together = np.maximum(mentioned[one], mentioned[other]).sum(axis=1)
-    best, _ = best_of_pairs(one, other, np.column_stack([cosines, lexical, coverage]), together)
+    best, _, coverage = _best(one, other, cosines, lexical, mentioned)
     rarest = np.zeros(len(coverage))
     np.maximum.at(rarest, one, rarity * cosines[other])
     np.maximum.at(rarest, other, rarity * cosines[one])
@@ -152,14 +157,15 @@ def _links_among(pages: Rows, citing: Rows, cited: Rows) -> tuple[Rows, Rows]:
 
 
 def _sharing(
-    graph: Adjacency, named: Rows, pages: Rows, citing: Rows, cited: Rows
+    graph: Adjacency, is_named: NDArray[np.bool_], pages: Rows, citing: Rows, cited: Rows
 ) -> tuple[Rows, Rows, Floats]:
     """Return the pairs of candidates of different pages that cite the same entity, once for each, and its rarity: one
     divided by the root of the number of its passages. Entities that the question names, and those of more than
     :data:`MOST_SHARING` passages, do not count.
     """
-    passages = np.diff(graph.indptr)[len(graph.chunks) + cited]
-    counted = ~_mask(graph, named)[cited] & (passages <= MOST_SHARING)
+    nodes = len(graph.chunks) + cited
+    passages = graph.indptr[nodes + 1] - graph.indptr[nodes]
+    counted = ~is_named[cited] & (passages <= MOST_SHARING)
     citing, cited, passages = citing[counted], cited[counted], passages[counted]
     order = np.lexsort((citing, cited))
     citing, cited, passages = citing[order], cited[order], passages[order]

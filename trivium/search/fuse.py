@@ -144,9 +144,8 @@ class Fusions:
 
     def _make(self, name: str) -> Fusion:
         identity = self._store.embedder
-        embedder, decision = "" if identity is None else identity.name, None
-        if name == DEFAULT:
-            decision = self._decision()
+        embedder = "" if identity is None else identity.name
+        decision = self._decision() if name == DEFAULT else None
         return make_fusion(name, embedder, decision, names=self._store.entities is not None)
 
     def forget_default(self) -> None:
