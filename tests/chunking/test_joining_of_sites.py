@@ -19,4 +19,4 @@ def saved(folder: Path, html: str) -> Page:
 def test_short_blocks_of_a_site_are_joined_and_those_of_an_encyclopaedia_stay(tmp_path: Path) -> None:
     assert [chunk.text for chunk in joined(saved(tmp_path, BODY)).chunks] == ["A planet.\n\nIt is red."]
     page = saved(tmp_path, "<link rel='canonical' href='https://en.wikipedia.org/wiki/Mars'>" + BODY)
-    assert page.format == "html" and joined(page) is page
+    assert page.format == "wiki" and joined(page) is page

@@ -146,7 +146,7 @@ def test_one_run_reaches_the_final_state(folder: Path, engine: Engine) -> None:
     (folder / "moons.jsonl").write_text("\n".join(map(json.dumps, records)), "utf-8")
     (folder / "gone.md").write_text("# Twoish\n\nA planet.", "utf-8")
     (folder / "note.txt").write_text("Notes\n\nOn Twoish and on Venus.", "utf-8")
-    engine.build([folder], workers=1)
+    engine.build([folder], workers=1, entities="none")
     assert engine.store.cited(["Rock#chunk-1"]) == {"Rock#chunk-1": ["Twoish"]}
     (folder / "gone.md").unlink()
     first = engine.build([folder], workers=1, prune=True)

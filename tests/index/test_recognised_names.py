@@ -78,8 +78,10 @@ def test_what_a_document_says_of_its_names_is_a_relation(tmp_path: Path, store: 
     assert store.resolve(["Caroline Herschel"]) == {}
 
 
-def test_without_recogniser_nothing_changes(folder: Path, store: EmbeddedStore) -> None:
-    load([str(folder)], store)
+def test_without_recogniser_documents_cite_titles_alone(folder: Path, store: EmbeddedStore) -> None:
+    """A later load keeps it so; a store made before names were recognised by default looks the same."""
+    load([str(folder)], store, entities="none")
+    load([str(folder / "tea.html")], store)
     assert cites(store) == {
         "Letters": ["Slough"],
         "Plan": ["Slough", "Tea"],
@@ -99,6 +101,34 @@ def test_a_store_keeps_its_recogniser(folder: Path, store: EmbeddedStore) -> Non
     for other in ("none", "spacy:en_core_web_sm"):
         with pytest.raises(ConfigurationError, match="were recognised by rules"):
             load([str(folder / "tea.html")], store, entities=other)
+
+
+def test_names_are_recognised_by_default_but_in_encyclopaedias(folder: Path, store: EmbeddedStore) -> None:
+    """A store of their pages alone has no names, so that what they link to is not taken for one, and can still choose."""
+    (folder.parent / "wiki").mkdir()
+    for title in ("Slough", "Windsor"):
+        (folder.parent / "wiki" / f"{title}.html").write_text(
+            f"<html><head><title>{title}</title><meta name='generator' content='MediaWiki 1.4'></head><body>"
+            f"<h1>{title}</h1><div class='mw-parser-output'><p>A town that William Herschel knew, near"
+            " <a href='/wiki/London'>London</a>.</p></div></body></html>"
+        )
+    load([str(folder.parent / "wiki")], store)
+    assert cites(store) == {"Slough": ["London"], "Windsor": ["London"]}
+    assert {page.format for page in store.pages()} == {"wiki"}
+    assert store.entities is None
+    assert not store.adjacency().names
+    load([str(folder / "letters.md"), str(folder / "visit.txt")], store)
+    assert store.entities == "rules"
+    assert store.adjacency().names
+    assert HERSCHEL in cites(store)["visit"]
+    assert cites(store)["Windsor"] == ["London"]
+
+
+def test_an_empty_store_chooses_anew(folder: Path, store: EmbeddedStore) -> None:
+    load([str(folder / "letters.md")], store)
+    delete_linked(store, ["Letters"], [])
+    load([str(folder)], store, entities="none")
+    assert store.entities is None
 
 
 def test_any_history_ends_like_a_build_of_what_is_left(folder: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from trivium.index.embed_missing import fill_pictures, fill_sentences, fill_text
 from trivium.index.load import delete_linked, load
 from trivium.index.load_report import IngestReport, nothing_read
 from trivium.index.parser_process import ParserProcess
-from trivium.index.recognise_names import recogniser_of
+from trivium.index.recognise_names import choose_entities
 from trivium.index.requests import BuildRequest
 from trivium.settings.limits import InputLimits
 from trivium.settings.settings import load_settings
@@ -199,7 +199,7 @@ class Indexer:
             identity=None if embedder is None else embedder.identity,
             sentences=request.sentences,
             device=self.embedder.device,
-            entities=self.store.entities if request.entities is None else recogniser_of(request.entities),
+            entities=choose_entities(self.store, request.entities),
         )
         return ray_build(address, folder, work, embedder, _stage(request.progress, "parts") or _ignore)
 

@@ -20,6 +20,7 @@ from trivium.graph.protocols import PageReader
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import MAX_URI_BYTES, headings_of, page_uri, unescape
 from trivium.index.known_names import KnownNames, NameStore
+from trivium.index.recognise_names import LINKED
 from trivium.index.record_pages import RECORDS
 from trivium.parser.defined_terms import Passage, is_glossary, used_terms
 from trivium.parser.gazetteer import Gazetteer, Mention, possible_names
@@ -36,7 +37,7 @@ _FEW_PAGES = 20
 _FEW_FORMS = 20_000
 """Names are looked up in the store for up to this many sequences of words in so many pages. Reading all names takes
 longer for fewer, and their number grows with the store."""
-_WITHOUT = frozenset({"", "records", "nq", "wiki"})
+_WITHOUT = LINKED | {"records"}
 """Formats of pages that have links of their own, or get them elsewhere."""
 _GENERIC_TITLES = """
 abstract appendix changelog chapter conclusion contact content contents cover document draft faq figure foreword guide

@@ -33,7 +33,7 @@ from trivium.index.link_mentions import link_mentions, pages_mentioning
 from trivium.index.load_report import IngestReport
 from trivium.index.parser_process import ParserProcess
 from trivium.index.parsing import Loaded, ParserPool, parse_item
-from trivium.index.recognise_names import NO_NAMES, check_entities, recogniser_of
+from trivium.index.recognise_names import choose_entities
 from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.index.write_batches import BeforeReplacing, LoadStore, Merge, PageCheck, names_of
 from trivium.parser.documents.formats import document_formats
@@ -89,9 +89,9 @@ def load(
     - ``chunker``: splits the pages. The store records it with the first page and rejects another one. A chunker that
       asks a model runs in this process, which then parses, too; together with ``isolated`` it raises
       ConfigurationError.
-    - ``entities``: names what recognises names in texts without links, or ``none``
-      (:func:`trivium.entities.recogniser.load_recogniser`). The store records it and, once it has pages, rejects another.
-      Default: that of the store.
+    - ``entities``: names what recognises names in documents that are no pages of encyclopaedias, or ``none``
+      (:func:`trivium.entities.recogniser.load_recogniser`). The store records it with the first such document and rejects
+      another one from then on. Default: that of the store, ``rules`` if it has no such document.
     - ``workers``: defaults to the number of cores. From a hundred documents on, they are parsed in worker processes.
     - ``isolated``: for untrusted files, parse everything in this one process, within its limits of memory and time.
     - ``apart``: use worker processes for fewer documents as well if one of them is packed or large, to protect the
@@ -101,9 +101,9 @@ def load(
     Raises InputError if a source matches nothing, StoreError if the store rejects the write.
     """
     report = IngestReport()
-    entities = _claim_entities(store, entities)
+    entities = choose_entities(store, entities)
     localiser = Localiser(store, language, any_embedder=any_embedder)
-    merge = Merge(store, report, check, localiser, metadata, chunker.spec, before_replacing)
+    merge = Merge(store, report, check, localiser, metadata, chunker.spec, before_replacing, entities)
     # If this load is interrupted before pages are searched for its new names, the next load does it.
     pending = store.links_pending
     merge.before_changes = partial(store.set_links_pending, True)
@@ -349,12 +349,13 @@ def delete_linked(store: LoadStore, uris: Sequence[str], removed: list[str]) -> 
     """Delete pages, adding their uris to ``removed``, and search the pages that mention their names anew, as if they had
     never been there. Returns the number of pages whose links changed.
     """
-    gone = set(uris)
-    names = [name for name, uri in store.names() if uri in gone] if gone else []
+    names: list[str] = []
     named: set[tuple[str, str]] = set()
+    for page in store.page_graphs(list(uris)):
+        names.extend(map(unescape, (page.uri, *page.aliases)))
+        named |= names_of([page])
     pending = store.entities is not None and store.links_pending  # of a removal that was interrupted
     if store.entities is not None:
-        named = names_of(store.page_graphs(list(uris)))
         store.set_links_pending(True)  # as long as the names of other pages are not looked at
     removed.extend(store.delete(uris))
     mentioning = pages_mentioning(store, names, source=RECORDS)
@@ -366,27 +367,9 @@ def delete_linked(store: LoadStore, uris: Sequence[str], removed: list[str]) -> 
     return changed
 
 
-def _claim_entities(store: LoadStore, wanted: str | None) -> str | None:
-    """Return what recognises the names of a store, and record it if there are no pages yet. Raises ConfigurationError if
-    the names of its pages were recognised by something else, and errors of a recogniser that cannot be loaded.
-    """
-    stored = store.entities
-    entities = stored if wanted is None else recogniser_of(wanted)
-    if entities == stored:
-        return stored
-    if store.count_pages():
-        raise ConfigurationError(
-            f"the names of the store were recognised by {stored or NO_NAMES}, not by {wanted}: leave --entities out, or"
-            " build into another store"
-        )
-    check_entities(entities)
-    store.set_entities(entities)
-    return entities
-
-
 def _relink(uris: Sequence[str], store: LoadStore, gazetteer: Gazetteer) -> int:
     """Search stored records for names and return the number of pages with new links."""
-    merge = Merge(store, IngestReport(), None, StoredLocaliser(store))
+    merge = Merge(store, IngestReport(), None, StoredLocaliser(store), entities=store.entities)
     for some in batched(uris, _PAGES_A_TIME):
         for graph in list(store.page_graphs(some)):
             merge.add(build(relinked(_stored_records(graph), gazetteer)))

@@ -96,9 +96,9 @@ class BuildRequest:
         default=None,
         kw_only=True,
         metadata=_about(
-            "What recognises names of people, organisations and places in texts without links, which become entities of"
-            " the graph: rules (without a model), spacy:MODEL (needs the extra entities) or none. A store keeps its"
-            " choice, at first none."
+            "What recognises names of people, organisations and places in documents other than pages of encyclopaedias;"
+            " they become entities of the graph: rules (without a model), spacy:MODEL (needs the extra entities) or"
+            " none. A store keeps its choice, at first rules."
         ),
     )
     model: str | ChatModel | None = field(

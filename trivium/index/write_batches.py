@@ -12,6 +12,7 @@ from trivium.index.document_languages import Localiser
 from trivium.index.file_pages import FilePages
 from trivium.index.link_mentions import adopted, marked
 from trivium.index.load_report import Duplicate, IngestReport
+from trivium.index.recognise_names import LINKED
 from trivium.types import MetadataValue
 
 _PAGES_A_WRITE = 100
@@ -46,6 +47,7 @@ class Merge:
         metadata: Mapping[str, MetadataValue | None] | None = None,
         chunker: str | None = None,
         before_replacing: BeforeReplacing | None = None,
+        entities: str | None = None,
     ) -> None:
         self.files: FilePages | None = None
         """Names the pages of files; None if there are no files."""
@@ -66,7 +68,7 @@ class Merge:
         self._written: set[str] = set()
         self._aliases: dict[str, set[str]] = {}
         self.names: set[str] = set()  # titles and aliases added
-        self._named = store.entities is not None
+        self._entities = entities
         self.named: set[tuple[str, str]] = set()
         """The recognised names of pages that were added, replaced or removed."""
 
@@ -83,7 +85,7 @@ class Merge:
         graph = self._localiser.localise(graph)
         if self._check is not None:
             self._check(graph)
-        graph = marked(graph, named=self._named)
+        graph = marked(graph, named=self._entities is not None)
         self.names.update((graph.uri, *graph.aliases))
         revision = -1 if graph.revision is None else graph.revision
         earlier = self._seen.get(graph.uri)
@@ -126,7 +128,9 @@ class Merge:
         if not self._changed and (retitled or differing):
             self._changed = True
             self.before_changes()
-        if self._named:
+        if self._entities is not None:
+            if self._store.entities is None and any(page.format not in LINKED for page in pages):
+                self._store.set_entities(self._entities)
             gone = [*retitled, *(page.uri for page in differing if page.uri in stored)]
             self.named |= names_of([*differing, *self._store.page_graphs(gone)])
         if retitled:

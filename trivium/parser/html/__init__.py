@@ -62,8 +62,9 @@ def parse_html(
 
 
 def read(file: DocumentFile, limits: InputLimits) -> Page:
-    """Read a file as a page; see :class:`.DocumentReader`."""
-    return replace(parse_html(file.data, source=file.source, limits=limits, file=file), format="html")
+    """Read a file as a page, of the format ``wiki`` if a MediaWiki made it; see :class:`.DocumentReader`."""
+    page = parse_html(file.data, source=file.source, limits=limits, file=file)
+    return page if page.format else replace(page, format="html")
 
 
 def _parse(
@@ -104,6 +105,7 @@ def _parse(
         relations=tuple(document.relations),
         source=source,
         revision=identity.revision,
+        format="" if file is None else "wiki",
         missing=document.missing,
     )
 
