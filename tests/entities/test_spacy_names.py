@@ -21,7 +21,7 @@ FOUND = {
     "1936": "DATE",
     "Germans": "NORP",
     "Mars": "PLANET",
-    "Acme": "organisation",
+    "Acme": "organization",
 }
 TEXT = "In 1936 Alan Turing's friends met the World Health Organization, Germans, Acme and Mars in London\nHe left."
 
@@ -31,6 +31,9 @@ class Pipeline:
 
     def __init__(self, pipe_names: Sequence[str] = ("tok2vec", "ner")) -> None:
         self.pipe_names = list(pipe_names)
+
+    def get_pipe_meta(self, name: str) -> Any:
+        return SimpleNamespace(assigns=["doc.ents"] if name != "tagger" else ["token.tag"])
 
     def pipe(self, texts: Sequence[str]) -> Iterator[Any]:
         for text in texts:
@@ -46,7 +49,9 @@ class Pipeline:
 def load(model: str, exclude: Sequence[str]) -> Pipeline:
     if model == "nothing":
         raise OSError("[E050] Can't find model")
-    return Pipeline(["tagger"] if model == "tags" else ["ner"])
+    if model == "parts":
+        raise ValueError("[E002] Can't find factory for 'gliner_spacy'")
+    return Pipeline(["tagger"] if model == "tags" else ["gliner_spacy"] if model == "gliner" else ["ner"])
 
 
 @pytest.fixture
@@ -78,8 +83,11 @@ def test_labels_become_kinds_and_names_are_trimmed() -> None:
 def test_models_that_are_missing_or_find_no_names_say_so() -> None:
     with pytest.raises(ConfigurationError, match="run  pip install nothing"):
         load_recogniser("spacy:nothing")
+    with pytest.raises(ConfigurationError, match="cannot be loaded: .*gliner_spacy"):
+        load_recogniser("spacy:parts")
     with pytest.raises(ConfigurationError, match="finds no names: it has "):
         load_recogniser("spacy:tags")
+    assert load_recogniser("spacy:gliner").name == "spacy:gliner", "whatever finds them"
 
 
 def test_without_spacy_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

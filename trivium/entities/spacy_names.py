@@ -21,6 +21,7 @@ _KINDS = {
     "PERSON": "person",
     "PER": "person",
     "ORG": "organisation",
+    "ORGANIZATION": "organisation",
     "GPE": "place",
     "LOC": "place",
     "FAC": "place",
@@ -48,16 +49,20 @@ class SpacyRecogniser:
         package = _PACKAGES.get(model, model)
         try:
             self._pipeline: Any = import_module("spacy").load(
-                model if find_spec(package) is None else package, exclude=_NOT_NEEDED
+                package if package.isidentifier() and find_spec(package) else model, exclude=_NOT_NEEDED
             )
         except OSError as error:
             raise ConfigurationError(
                 f"the spaCy model {model} is not installed: run  pip install {package.replace('_', '-')}"
             ) from error
-        if not {"ner", "entity_ruler", "span_ruler"} & set(self._pipeline.pipe_names):
-            raise ConfigurationError(
-                f"the spaCy model {model} finds no names: it has {self._pipeline.pipe_names}"
-            )
+        except ValueError as error:  # one of its components is in a package that is not installed
+            raise ConfigurationError(f"the spaCy model {model} cannot be loaded: {error}") from error
+        # By whatever finds them: a component of spaCy, or one of another package, such as GLiNER.
+        pipes = self._pipeline.pipe_names
+        if "span_ruler" not in pipes and not any(
+            "doc.ents" in self._pipeline.get_pipe_meta(name).assigns for name in pipes
+        ):
+            raise ConfigurationError(f"the spaCy model {model} finds no names: it has {pipes}")
         self.name = f"{SPACY}{model}"
 
     def spans(self, texts: Sequence[str], language: str) -> list[list[NamedSpan]]:  # noqa: ARG002
@@ -70,7 +75,7 @@ class SpacyRecogniser:
 
 def _span(text: str, entity: Any) -> NamedSpan | None:
     """Return an entity without an article, a genitive or a further line; None if it is no name."""
-    label = str(entity.label_)
+    label = str(entity.label_).upper()
     if label in _NO_NAMES:
         return None
     start = int(entity.start_char)
