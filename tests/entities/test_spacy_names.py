@@ -83,7 +83,7 @@ def test_labels_become_kinds_and_names_are_trimmed() -> None:
 def test_models_that_are_missing_or_find_no_names_say_so() -> None:
     with pytest.raises(ConfigurationError, match="run  pip install nothing"):
         load_recogniser("spacy:nothing")
-    with pytest.raises(ConfigurationError, match="cannot be loaded: .*gliner_spacy"):
+    with pytest.raises(ConfigurationError, match=r"cannot be loaded: .*gliner_spacy"):
         load_recogniser("spacy:parts")
     with pytest.raises(ConfigurationError, match="finds no names: it has "):
         load_recogniser("spacy:tags")
