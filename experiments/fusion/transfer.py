@@ -4,7 +4,10 @@
     python experiments/fusion/transfer.py hits/*.npz --importance 1 2 1 1 0.7 1 0.6 0.8
 
 Prints three tables: trained without a set and evaluated on it; trained on one set and evaluated on another (on the same
-set: out of fold by page); trained on a number of questions drawn from all sets (out of fold by page).
+set: out of fold by page); trained on a number of questions drawn from all sets (out of fold by page). With ``--kinds``
+only the first: sets of one kind are left out together, and those after ``--judged`` are never trained on:
+
+    python experiments/fusion/transfer.py hits/*.npz --kinds hotpotqa,2wiki,musique squad --judged filings --members 3
 """
 
 from __future__ import annotations
@@ -18,9 +21,11 @@ import numpy as np
 
 from trivium.evaluation.run import evaluate
 from trivium.evaluation.tables import grid, share
+from trivium.fusion.convex import load as load_convex
 from trivium.fusion.network import Network
+from trivium.fusion.registry import shipped
 from trivium.search.ranking import fused_ranking, own_ranking
-from trivium.training.crossfit import crossfit
+from trivium.training.crossfit import crossfit, fit_all
 from trivium.training.fit import train
 from trivium.training.run import headline_measures
 from trivium.training.settings import Settings
@@ -38,11 +43,23 @@ def main() -> None:
     )
     parser.add_argument("hits", nargs="+", type=Path)
     parser.add_argument("--importance", nargs="+", type=float, default=[])
+    parser.add_argument(
+        "--kinds", nargs="+", help="sets of one kind, joined by commas; others are their own kind"
+    )
+    parser.add_argument("--judged", nargs="+", default=[], help="sets that are never trained on")
+    parser.add_argument("--members", type=int, default=1)
     given = parser.parse_args()
     collection = read(given.hits, given.importance, folds=5)
     examples = examples_of(collection)
-    settings = replace(Settings(), members=1)
+    settings = replace(Settings(), members=given.members)
     print("## Trained without a set, judged on it\n")
+    if given.kinds is not None:
+        print(
+            kinds_left_out(
+                collection, examples, settings, [kind.split(",") for kind in given.kinds], given.judged
+            )
+        )
+        return
     print(left_out(collection, examples, settings))
     print("\n## Trained on a row's set, judged on a column's\n")
     print(matrix(collection, examples, settings))
@@ -74,6 +91,39 @@ def left_out(collection: Collection, examples: Sequence[Example], settings: Sett
             ]
         )
     return grid(["set", "best single retriever", "without the set", "all sets, out of fold"], lines)
+
+
+def kinds_left_out(
+    collection: Collection,
+    examples: Sequence[Example],
+    settings: Settings,
+    kinds: Sequence[Sequence[str]],
+    judged: Sequence[str],
+) -> str:
+    """Return one row per set: its best single retriever, the convex combination, the network that ships, and the network
+    of all sets but those of its kind and the ``judged`` ones.
+    """
+    kind_of = {name: kind for kind in kinds for name in kind}
+    convex, shipped_one = load_convex(collection.embedder), shipped(collection.embedder, names=True)
+    assert shipped_one is not None, f"no network ships for {collection.embedder}"
+    networks: dict[frozenset[str], Network] = {}
+    of_set = dict(zip((one.name for one in collection.sets), collection.by_set(examples), strict=True))
+    lines = []
+    for one, own in of_set.values():
+        out = frozenset({one.name, *kind_of.get(one.name, ()), *judged})
+        if one.name in judged:
+            out = frozenset(judged)
+        if out not in networks:
+            rest = [example for name, (_, some) in of_set.items() if name not in out for example in some]
+            networks[out] = fit_all(rest, settings, EPOCHS)
+        found = [
+            [np.asarray(fusion.fuse(hit.table).scores) for hit in one.hits]
+            for fusion in (convex, shipped_one.fusion())
+        ]
+        found.append(scores(networks[out], own))
+        lines.append([one.name, best_single(one), *(figures(one, values) for values in found)])
+
+    return grid(["set", "best single retriever", "convex", "ships", "without its kind"], lines)
 
 
 def matrix(collection: Collection, examples: Sequence[Example], settings: Settings) -> str:

@@ -22,6 +22,7 @@ from trivium.native.loops import loops
 from trivium.retrievers.lexical import BM25Settings, bm25, idf
 from trivium.retrievers.link_signals import of_links
 from trivium.retrievers.query import Query
+from trivium.retrievers.title_signals import of_titles
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
 
@@ -104,6 +105,8 @@ OWNERS: Mapping[str, str] = {
     "sharing_rarity": "walk",
     "page_best": "page",
     "page_candidates": "page",
+    "title_named": "page",
+    "title_time": "page",
     "before": "vector",
     "after": "vector",
     "position": "section",
@@ -172,6 +175,7 @@ def signals(
         **{name: walk.score(query, chunks) for name, walk in _walks(settings).items()},
         **of_links(query, chunks, titles, cosines, lexical, mentioned),
         **_of_places(chunks, titles, cosines),
+        **of_titles(query.text, titles),
     }, _of_question(query, statistics, rarity)
 
 

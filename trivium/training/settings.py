@@ -41,7 +41,7 @@ class Settings:
     redrawn: int = 5
     watched: int = 8
     prior: float = 3.0
-    members: int = 3
+    members: int = 5
     folds: int = 5
     seed: int = 0
 
