@@ -122,7 +122,6 @@ def kinds_left_out(
         ]
         found.append(scores(networks[out], own))
         lines.append([one.name, best_single(one), *(figures(one, values) for values in found)])
-
     return grid(["set", "best single retriever", "convex", "ships", "without its kind"], lines)
 
 

@@ -22,7 +22,7 @@ from trivium.native.loops import loops
 from trivium.retrievers.lexical import BM25Settings, bm25, idf
 from trivium.retrievers.link_signals import of_links
 from trivium.retrievers.query import Query
-from trivium.retrievers.title_signals import of_titles
+from trivium.retrievers.title_signals import numbered, of_titles
 from trivium.retrievers.walk import WalkRetriever, WalkSettings
 
 
@@ -206,11 +206,10 @@ def _of_places(chunks: Sequence[str], titles: Sequence[str], cosines: Floats) ->
 
 def _of_pages(pages: Sequence[str], cosines: Floats) -> Signals:
     """The best cosine among the other candidates on the same page, and the number of candidates on it."""
-    numbers: dict[str, int] = {}
-    page = np.array([numbers.setdefault(title, len(numbers)) for title in pages], dtype=np.int64)
+    distinct, page = numbered(pages)
     order = np.lexsort((-cosines, page))
-    starts = np.searchsorted(page[order], np.arange(len(numbers)))
-    count = np.bincount(page, minlength=len(numbers))
+    starts = np.searchsorted(page[order], np.arange(len(distinct)))
+    count = np.bincount(page, minlength=len(distinct))
     best = cosines[order[starts]]
     second = np.where(count > 1, cosines[order[np.minimum(starts + 1, len(order) - 1)]], np.nan)
     return {

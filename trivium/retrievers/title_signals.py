@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trivium.common.arrays import Floats
+from trivium.common.arrays import Floats, Integers
 from trivium.graph.schema import unescape
 
 _WORDS = re.compile(r"\d+(?:\.\d+)+|[^\W_]+")
@@ -55,14 +55,20 @@ def of_titles(question: str, pages: Sequence[str]) -> Mapping[str, Floats]:
     tell the titles apart the question has, each at most 1, by its rarity; ``title_time`` is about 1 if years and quarters
     are those asked for, -1 if the title has others, 0 if question or title have none.
     """
-    numbers: dict[str, int] = {}
-    page = np.array([numbers.setdefault(title, len(numbers)) for title in pages], dtype=np.int64)
-    titles = [_title(title) for title in numbers]
+    distinct, page = numbered(pages)
+    titles = [_title(title) for title in distinct]
     asked = _asked(question)
     time = np.zeros(len(titles))
     if asked.years or asked.quarters:
         time[:] = [_same_time(title, asked) for title in titles]
     return {"title_named": _named(titles, asked)[page], "title_time": time[page]}
+
+
+def numbered(pages: Sequence[str]) -> tuple[list[str], Integers]:
+    """Return the distinct pages in the order of their first candidates, and each candidate's place (n,) among them."""
+    numbers: dict[str, int] = {}
+    places = np.array([numbers.setdefault(page, len(numbers)) for page in pages], dtype=np.int64)
+    return list(numbers), places
 
 
 def _named(titles: Sequence[_Title], asked: _Asked) -> Floats:
