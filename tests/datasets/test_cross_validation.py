@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trivium.datasets.cross_validation import clusters, folds
+from trivium.datasets.cross_validation import apart, clusters, folds, most_folds, page_folds
 from trivium.errors import InputError
 
 PAGES = st.lists(st.lists(st.sampled_from("ABCDEFGHIJKL"), max_size=2), max_size=20)
@@ -67,3 +67,25 @@ def test_a_key_for_each_question_splits_by_question() -> None:
 def test_one_fold_is_no_split() -> None:
     with pytest.raises(InputError, match="expected 2 to 3 folds, got 1"):
         folds([["A"], ["B"], ["C"]], 1, seed=0)
+
+
+@settings(deadline=None, max_examples=50)
+@given(PAGES, st.integers(2, 4))
+def test_questions_that_are_all_joined_are_divided_by_their_first_page(
+    groups: list[list[str]], n: int
+) -> None:
+    """And what is trained on for a fold shares no page with what is judged in it."""
+    if most_folds(groups) < n:
+        with pytest.raises(InputError, match="folds"):
+            page_folds(groups, n, 0)
+        return
+    fold = page_folds(groups, n, 0)
+    assert set(fold.tolist()) == set(range(n))
+    if len(set(clusters(groups).tolist())) >= n:
+        assert fold.tolist() == folds(groups, n, 0).tolist()
+    for judged in range(n):
+        held_out = fold == judged
+        pages = {page for row in np.flatnonzero(held_out) for page in groups[row]}
+        rest = apart(groups, held_out)
+        assert not (rest & held_out).any()
+        assert all(rest[row] == pages.isdisjoint(groups[row]) for row in np.flatnonzero(~held_out))

@@ -89,17 +89,19 @@ def test_saved_hit_lists_hold_all_views_signals_and_gold(hits: Path) -> None:
 
 
 @needs_tensorflow
+@pytest.mark.parametrize("way", ["--adapt", "--no-adapt"])
 def test_from_questions_to_a_fusion_that_explains_itself(
-    trivium: Run, trivium_process: Run, hits: Path, sample_store: Path, tmp_path: Path
+    trivium: Run, trivium_process: Run, hits: Path, sample_store: Path, tmp_path: Path, way: str
 ) -> None:
-    """One command trains, and the folder it makes is the name of a fusion."""
+    """One command adapts the network that ships or trains one, and the folder it makes is the name of a fusion."""
     net = tmp_path / "net"
-    quick = ("--folds", "2", "--epochs", "3")
+    quick = ("--folds", "2", "--epochs", "3", way)
     result = trivium_process("train", hits, "--out", net, *quick, "--json")
     assert result.code == 0, result.err
     assert result.err.count("\n") < 6 and "--epochs is gone and was ignored" in result.err
     report = result.json
-    assert set(report["sets"]["single"]) == {"network", *RETRIEVERS, "rrf", "convex"}
+    beside = ["shipped"] if way == "--adapt" else []
+    assert set(report["sets"]["single"]) == {"network", *RETRIEVERS, "rrf", "convex", *beside}
     assert load(net).active is report["gate"]["active"]
     assert (net / "report" / "report.md").is_file() and (net / "README.md").is_file()
     found = trivium("search", QUESTION, "--store", sample_store, "--fusion", net, "--explain", "--json")
@@ -119,7 +121,7 @@ def test_what_cannot_be_trained_on_is_a_clear_error(trivium: Run, hits: Path, tm
         ([text, "--out", net], "does not hold hit lists"),
         ([tmp_path / "none.npz", "--out", net], "there is no file"),
         ([hits, other, "--out", net], "several embedders"),
-        ([hits, "--out", net, "--folds", "9999"], "at least 9999 groups of questions"),
+        ([hits, "--out", net, "--folds", "9999"], "questions on at least 9999 pages"),
         ([hits, "--out", tmp_path / "mine"], "holds notes.txt"),
         ([hits, "--out", net, "--importance", "1", "2"], "importance for each of 1"),
         ([hits, "--out", net, "--preset", "thesis"], "No such option"),

@@ -25,9 +25,9 @@ def hit(number: int, n: int) -> HitList:
 def test_hit_lists_come_back_as_they_were(tmp_path: Path) -> None:
     """Scores, gaps, ranks, signals, gold and words."""
     hits = (hit(0, 4), hit(1, 0), hit(2, 7))
-    save_hits(tmp_path / "some.npz", HitFile(hits, "bge-small"))
+    save_hits(tmp_path / "some.npz", HitFile(hits, "bge-small", {"depth": 3}, names=True))
     found = load_hits(tmp_path / "some.npz")
-    assert found.embedder == "bge-small"
+    assert (found.embedder, found.inputs, found.names) == ("bge-small", {"depth": 3}, True)
     assert [path.name for path in tmp_path.iterdir()] == ["some.npz"]
     for one, other in zip(hits, found.hits, strict=True):
         assert (one.question_id, one.question, one.groups, one.pages) == (

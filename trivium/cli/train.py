@@ -15,7 +15,7 @@ from trivium.cli.arguments import wrong_argument
 from trivium.cli.options import Json
 from trivium.cli.terminal import out, print_json, progress
 from trivium.fusion.artefact import check_publishable
-from trivium.training.settings import Settings
+from trivium.training.settings import MOST, Settings
 
 if TYPE_CHECKING:
     from trivium.training.run import Outcome
@@ -57,18 +57,30 @@ def train(
             " pages.",
         ),
     ] = False,
+    adapt: Annotated[
+        bool | None,
+        typer.Option(
+            "--adapt/--no-adapt",
+            help="Adapt the network that ships, or train a new one.  \\[default: adapt, with fewer than"
+            f" {MOST:,} questions]",
+            show_default=False,
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Train a fusion on questions with known answers; needs  pip install 'trivium\\[train]'.
 
-    It is evaluated on unseen pages, and a gate decides whether it may become the default. An earlier fusion in the folder
-    is replaced once the new one is complete.
+    With some hundred questions the network that ships is adapted to them, which takes seconds; with more, a new one is
+    trained, which takes minutes. Either is evaluated on unseen pages, and a gate decides whether it may become the
+    default. An earlier fusion in the folder is replaced once the new one is complete.
 
     Examples:
 
         trivium evaluate questions.jsonl --store my-store --hits mine.npz
 
         trivium train mine.npz --out my-fusion
+
+        trivium train mine.npz --out my-fusion --no-adapt
 
         trivium train squad.npz users.npz --importance 1 3 --out my-fusion
 
@@ -80,18 +92,24 @@ def train(
     with wrong_argument("--out"):
         check_publishable(folder)
     # Imported here because these modules take a second to load.
+    from trivium.training.adapt import base_of
     from trivium.training.fit import load_keras
     from trivium.training.report import save_outcome
-    from trivium.training.run import train_fusion
+    from trivium.training.run import adapt_fusion, train_fusion
     from trivium.training.training_data import read
 
     collection = read(
         hits, importance or (), settings.folds
     )  # what can be wrong without any package comes first
-    load_keras()
+    base = base_of(collection, adapt)
+    if base is None:
+        load_keras()
     began = time.perf_counter()
     with progress(quiet=json) as bars:
-        outcome = train_fusion(collection, settings, bars, version=trivium.__version__)
+        if base is None:
+            outcome = train_fusion(collection, settings, bars, version=trivium.__version__)
+        else:
+            outcome = adapt_fusion(collection, base, settings.folds, bars, version=trivium.__version__)
         save_outcome(outcome, folder, folds=keep_folds, progress=bars)
     seconds = time.perf_counter() - began
     if json:

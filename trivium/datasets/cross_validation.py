@@ -79,3 +79,34 @@ def folds(groups: Groups, n: int, seed: int) -> NDArray[np.int64]:
         fold_of[label] = np.argmin(load)
         load[fold_of[label]] += sizes[label]
     return fold_of[cluster]
+
+
+def page_folds(groups: Groups, n: int, seed: int) -> NDArray[np.int64]:
+    """Return the fold (questions,) of each question by :func:`folds`; or where so many questions share pages, directly or
+    through others, that these are fewer than ``n`` groups, by their first page alone. Train for a fold with
+    :func:`apart`. Raises InputError when even the first pages are too few (:func:`most_folds`).
+    """
+    return folds(groups if _joined(groups) >= n else _by_first_page(groups), n, seed)
+
+
+def most_folds(groups: Groups) -> int:
+    """Return into how many folds :func:`page_folds` can divide the questions."""
+    return max(_joined(groups), _joined(_by_first_page(groups)))
+
+
+def apart(groups: Groups, held_out: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Return a mask (questions,) of the questions that share no page with any that is held out.
+
+    >>> apart([["Mars"], ["Venus", "Mars"], ["Moon"], ["Venus"]], np.array([True, False, False, False])).tolist()
+    [False, False, True, True]
+    """
+    taken = {page for group, out in zip(groups, held_out, strict=True) if out for page in group}
+    return np.array([not out and taken.isdisjoint(own) for own, out in zip(groups, held_out, strict=True)])
+
+
+def _joined(groups: Groups) -> int:
+    return int(clusters(groups).max(initial=-1)) + 1
+
+
+def _by_first_page(groups: Groups) -> list[list[str]]:
+    return [sorted(group)[:1] for group in groups]

@@ -144,7 +144,8 @@ class Evaluator:
                 progress(done, len(traced.questions))
         if hits is not None:
             computed = replace(searcher.retrievers.inputs, depth=depth or DEPTH).values
-            save_hits(Path(hits), HitFile(tuple(kept), searcher.embedder.get().identity.name, computed))
+            embedder, names = searcher.embedder.get().identity.name, searcher.store.entities is not None
+            save_hits(Path(hits), HitFile(tuple(kept), embedder, computed, names))
         if not traced.questions:
             rankings = {name: [] for name in (*single, *fused, *given)}
         report = evaluate(asked, traced, rankings)

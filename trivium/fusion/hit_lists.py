@@ -36,12 +36,14 @@ class HitList:
 @dataclass(frozen=True, slots=True, eq=False)
 class HitFile:
     """The hit lists of a set of questions on one store, all with the same retrievers and signals. ``embedder`` is the
-    name of the store's embedder, ``inputs`` the settings that they were computed with, by dotted name.
+    name of the store's embedder, ``inputs`` the settings that they were computed with, by dotted name, ``names`` whether
+    names in the store's texts are entities.
     """
 
     hits: tuple[HitList, ...]
     embedder: str
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    names: bool = False
 
 
 def hit_list(
@@ -75,6 +77,7 @@ def save_hits(path: Path, file: HitFile) -> None:
         "format": FORMAT,
         "embedder": file.embedder,
         "inputs": file.inputs,
+        "names": file.names,
         "columns": columns,
         "signals": signals,
         "numbers": numbers,
@@ -156,7 +159,8 @@ def load_hits(path: Path) -> HitFile:
                     tuple(question["pages"]),
                 )
             )
-        return HitFile(tuple(hits), str(header["embedder"]), dict(header.get("inputs", {})))
+        inputs, names = dict(header.get("inputs", {})), bool(header.get("names", False))
+        return HitFile(tuple(hits), str(header["embedder"]), inputs, names)
     except FileNotFoundError as error:
         raise FusionError(f"there is no file {path}: expected {_EXPECTED}") from error
     except (OSError, EOFError, ValueError, KeyError, TypeError, IndexError, zipfile.BadZipFile) as error:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
 from trivium.common.progress import Progress
-from trivium.datasets.cross_validation import clusters, folds
+from trivium.datasets.cross_validation import apart, clusters, folds, page_folds
 from trivium.fusion.network import Network
 from trivium.training.fit import Scale, Tick, Trained, scale_of, train
 from trivium.training.settings import Settings
@@ -39,13 +39,13 @@ def crossfit(
     progress: Progress | None = None,
 ) -> Crossfit:
     """Train ``settings.members`` networks for each of ``settings.folds`` folds of pages. Raises InputError when there are
-    fewer groups of questions that share no page than folds."""
-    fold = folds(pages, settings.folds, seed=0)
+    fewer groups of questions than folds (:func:`trivium.datasets.cross_validation.page_folds`)."""
+    fold = page_folds(pages, settings.folds, seed=0)
     counter = EpochCounter(progress, settings.folds * settings.members * settings.epochs)
     logits: list[Floats] = [np.zeros(0)] * len(examples)
     epochs, networks = [], []
     for held_out in range(settings.folds):
-        rest = np.flatnonzero(fold != held_out).tolist()
+        rest = np.flatnonzero(apart(pages, fold == held_out)).tolist()
         fold_examples = [examples[place] for place in rest]
         fold_pages = [pages[place] for place in rest]
         scale = scale_of(fold_examples)

@@ -6,18 +6,22 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from trivium.common.arrays import Floats
 from trivium.common.progress import StageProgress
-from trivium.evaluation.default_gate import Gate, decide, verdict
+from trivium.evaluation.default_gate import Gate, decide, verdict, why_not_instead
 from trivium.evaluation.report import Report
 from trivium.evaluation.run import evaluate, headline
 from trivium.fusion.artefact import Artefact
 from trivium.fusion.convex import load as load_convex
 from trivium.fusion.features import Layout
 from trivium.fusion.network import Network
+from trivium.fusion.registry import WITH_NAMES
 from trivium.fusion.rrf import ReciprocalRank
 from trivium.fusion.score_table import Fusion
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
+from trivium.training.adapt import PENALTY, adapted, crossfit_adapted
 from trivium.training.calibrate import Calibration, apply, calibrate
 from trivium.training.crossfit import Crossfit, crossfit, fit_all
 from trivium.training.settings import Settings
@@ -25,6 +29,8 @@ from trivium.training.training_data import Collection, Example, HitSet, examples
 
 NETWORK = "network"
 """The name of the trained fusion in reports."""
+SHIPPED = "shipped"
+"""That of the network which was adapted."""
 
 
 def report_of(hit_set: HitSet, logits: Sequence[Floats], fusions: Mapping[str, Fusion]) -> Report:
@@ -49,6 +55,22 @@ def headline_measures(report: Report) -> tuple[str, ...]:
 def gate_of(reports: Mapping[str, Report], retrievers: Sequence[str]) -> Gate:
     """The gate's decision on the network, over the reports of all sets."""
     return decide({name: verdict(report, NETWORK, retrievers) for name, report in reports.items()})
+
+
+def _better_than_shipped(gate: Gate, reports: Mapping[str, Report]) -> Gate:
+    """The gate, shut if the network is on some set significantly worse than the one it was adapted from, or on average
+    finds the first right passage no higher (mean reciprocal rank)."""
+    for name, report in reports.items():
+        if why := why_not_instead(report, NETWORK, SHIPPED):
+            return replace(gate, active=False, because=f"on {name} {why}")
+    new, old = (
+        float(np.mean([report.rows[row].means["mrr"] for report in reports.values()]))
+        for row in (NETWORK, SHIPPED)
+    )
+    if new <= old:
+        why = f"not better than the network that ships (mrr {new:.3f}, {old:.3f})"
+        return replace(gate, active=False, because=why)
+    return replace(gate, because=f"{gate.because}; mrr {new:.3f}, the network that ships {old:.3f}")
 
 
 SCORES = ("hit@1", "hit@3", "hit@5", "recall@5", "all@5", "mrr", "ndcg@10")
@@ -109,6 +131,37 @@ def train_fusion(
     )
 
 
+def adapt_fusion(
+    collection: Collection,
+    base: Artefact,
+    folds: int,
+    progress: StageProgress | None = None,
+    *,
+    version: str = "",
+) -> Outcome:
+    """Adapt a network that ships to a collection of hit lists. It may become a default only if it is better than that
+    network. Raises MissingExtraError without SciPy.
+    """
+    examples = examples_of(collection, base.layout)
+    fitted = crossfit_adapted(base, examples, collection.pages, folds)
+    name = collection.embedder + collection.names * WITH_NAMES
+    told = (
+        f"The network that ships for {name}, adapted: to its score a weighted sum of the standardised views is added,\n"
+        f"with weights fitted to {len(examples):,} questions (penalty {PENALTY:g})."
+    )
+    return finished(
+        collection,
+        fitted,
+        examples,
+        fitted.logits,
+        lambda: (adapted(base, examples), base.layout),
+        {**base.settings, "folds": folds, "seed": 0, "adapted": name, "told": told},
+        progress,
+        version=version,
+        base=base,
+    )
+
+
 def finished(
     collection: Collection,
     fitted: Crossfit,
@@ -119,18 +172,23 @@ def finished(
     progress: StageProgress | None = None,
     *,
     version: str = "",
+    base: Artefact | None = None,
 ) -> Outcome:
     """Calibrate, evaluate and judge a cross-fit, then train the final network by ``whole``. ``examples`` and their scores
-    ``scored`` (n,) are those that the calibration uses.
+    ``scored`` (n,) are those that the calibration uses. ``base``: the network must be better than this one, too.
     """
     stage = _stages(progress)
     calibration = calibrate(scored, examples, fitted.fold)
     fusions: dict[str, Fusion] = {"rrf": ReciprocalRank(), "convex": load_convex(collection.embedder)}
+    if base is not None:
+        fusions[SHIPPED] = base.fusion()
     reports: dict[str, Report] = {}
     for hit_set, logits in collection.by_set(fitted.logits):
         reports[hit_set.name] = report_of(hit_set, logits, fusions)
         stage("Judging")(len(reports), len(collection.sets))
     gate = gate_of(reports, collection.layout.retrievers)
+    if gate.active and base is not None:
+        gate = _better_than_shipped(gate, reports)
     network, layout = whole()
     artefact = Artefact(
         network=apply(calibration.scaling, network),

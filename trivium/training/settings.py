@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from trivium.errors import ConfigurationError
 
+MOST = 1000
+"""With fewer questions the network that ships is adapted instead of a new one trained (experiments/fusion)."""
+
 
 def check_minimum(settings: object, **minimum: int) -> None:
     """Raise ConfigurationError unless each named setting is at least its minimum."""

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.datasets.cross_validation import clusters
+from trivium.datasets.cross_validation import most_folds
 from trivium.datasets.gold import Gold, Traced
 from trivium.errors import InputError
 from trivium.fusion.features import Layout, features
@@ -48,11 +48,14 @@ class HitSet:
 
 @dataclass(frozen=True, eq=False)
 class Collection:
-    """The sets of hit lists that one network is trained on."""
+    """The sets of hit lists that one network is trained on. ``names``: some are from a store in which names in texts are
+    entities.
+    """
 
     sets: tuple[HitSet, ...]
     embedder: str
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    names: bool = False
 
     @cached_property
     def hits(self) -> list[HitList]:
@@ -133,12 +136,12 @@ def read(paths: Sequence[Path], importance: Sequence[float] = (), folds: int = 2
         HitSet(path.stem, file.hits, _digest(path), factor)
         for path, file, factor in zip(paths, files, factors, strict=True)
     )
-    collection = Collection(sets, embedders[0], files[0].inputs)
-    groups = len(np.unique(clusters(collection.pages)))
+    collection = Collection(sets, embedders[0], files[0].inputs, any(file.names for file in files))
+    groups = most_folds(collection.pages)
     if groups < folds:
         raise InputError(
-            f"expected at least {folds} groups of questions that share no page, one a fold, got {groups}: add questions"
-            " on other pages, or ask for fewer --folds"
+            f"expected questions on at least {folds} pages, one a fold, got {groups}: add questions on other pages, or"
+            " ask for fewer --folds"
         )
     return collection
 
@@ -156,9 +159,9 @@ def layout_of(table: Table) -> Layout:
     )
 
 
-def examples_of(collection: Collection) -> list[Example]:
-    """Every question of a collection as an example, in order."""
-    layout = collection.layout
+def examples_of(collection: Collection, layout: Layout | None = None) -> list[Example]:
+    """Every question of a collection as an example, in order; in the columns of a ``layout``, by default all."""
+    layout = layout or collection.layout
     return [
         Example(features(hit.table, layout).astype(np.float32), hit.gold >= 0, float(weight))
         for hit, weight in zip(collection.hits, collection.weights, strict=True)

@@ -1,0 +1,166 @@
+"""Adapts a trained network to other documents with few questions.
+
+A network has far more weights than fifty questions can fit. An adaptation adds to its score a weighted sum of the views,
+each standardised over the candidates of the question, and changes how much the score itself counts:
+
+    adapted = factor * score + sum over the views of  weight * standardised view
+
+The weights and the factor (p of them) are the minimum of a convex loss, so the same questions give the same ranking.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trivium.common.arrays import Floats
+from trivium.datasets.cross_validation import apart, page_folds
+from trivium.errors import InputError, MissingExtraError
+from trivium.fusion.artefact import Artefact
+from trivium.fusion.features import Layout
+from trivium.fusion.network import CLIP, Network
+from trivium.fusion.registry import shipped
+from trivium.training.crossfit import Crossfit
+from trivium.training.settings import MOST
+from trivium.training.training_data import Collection, Example
+
+PENALTY = 20.0
+"""How strongly weights are held near 0 and the factor near 1: by this times their squares, against a loss summed over
+the questions. Chosen on questions of several kinds; half and twice as much differ little (experiments/fusion).
+"""
+
+
+def base_of(collection: Collection, wanted: bool | None) -> Artefact | None:
+    """Return the network that ships for the stores of a collection if it is to be adapted: if that is ``wanted``, and if
+    None, with fewer than :data:`~trivium.training.settings.MOST` questions. None if a new one is to be trained. Raises
+    InputError if it is wanted and none fits."""
+    if wanted is False or (wanted is None and len(collection.hits) >= MOST):
+        return None
+    base = shipped(collection.embedder, collection.names)
+    if base is not None and base.inputs == collection.inputs and _covers(collection.layout, base.layout):
+        return base
+    if wanted:
+        raise InputError(
+            f"there is no network to adapt for {collection.embedder} with these settings of retrievers: train a new one"
+            " (--no-adapt)"
+        )
+    return None
+
+
+def _covers(found: Layout, wanted: Layout) -> bool:
+    return (
+        found.retrievers == wanted.retrievers
+        and set(wanted.signals) <= set(found.signals)
+        and set(wanted.question) <= set(found.question)
+    )
+
+
+def crossfit_adapted(
+    base: Artefact, examples: Sequence[Example], pages: Sequence[Sequence[str]], folds: int
+) -> Crossfit:
+    """Adapt ``base`` for each of some folds of pages, with the questions that share no page with the fold's. The rows of
+    the ``examples`` are those of its layout."""
+    fold = page_folds(pages, folds, seed=0)
+    scores = [base.network.logits(example.rows.astype(np.float64)) for example in examples]
+    logits: list[Floats] = [np.zeros(0)] * len(examples)
+    networks = []
+    for held_out in range(folds):
+        rest = np.flatnonzero(apart(pages, fold == held_out)).tolist()
+        network = adapted(base, [examples[place] for place in rest], [scores[place] for place in rest])
+        networks.append(network)
+        for place in np.flatnonzero(fold == held_out).tolist():
+            logits[place] = network.logits(examples[place].rows.astype(np.float64))
+    return Crossfit(logits, fold, 0, tuple(networks))
+
+
+def adapted(base: Artefact, examples: Sequence[Example], scores: Sequence[Floats] | None = None) -> Network:
+    """Return the network of ``base`` adapted to questions. ``scores`` are those (n,) that it gives their candidates."""
+    network, views = base.network, len(base.layout.views)
+    if scores is None:
+        scores = [network.logits(example.rows.astype(np.float64)) for example in examples]
+    useful = [
+        (example, own)
+        for example, own in zip(examples, scores, strict=True)
+        if example.gold.any() and not example.gold.all()
+    ]
+    if not useful:
+        return network
+    columns = [_scaled(network, example.rows)[:, :views] for example, _ in useful]
+    rows = np.column_stack([np.concatenate([own for _, own in useful]), np.concatenate(columns)])
+    weights = _fitted(
+        rows,
+        np.concatenate([example.gold for example, _ in useful]),
+        [len(example.gold) for example, _ in useful],
+        np.array([example.weight for example, _ in useful]),
+    )
+    return corrected(network, float(weights[0]), weights[1:])
+
+
+def corrected(network: Network, factor: float, weights: Floats) -> Network:
+    """Return the network whose score is ``factor`` times that of another plus the first standardised features times
+    ``weights``. Two units more in each layer carry the positive and the negative part of that sum, since
+    x = max(0, x) - max(0, -x).
+    """
+    members, inputs, _ = network.layers[0][0].shape
+    direction = np.zeros((inputs, 2), dtype=np.float32)
+    direction[: len(weights), 0] = weights
+    direction[:, 1] = -direction[:, 0]
+    layers = []
+    for place, (layer, bias) in enumerate(network.layers):
+        if place == len(network.layers) - 1:
+            signs = np.broadcast_to(np.array([[1], [-1]], dtype=np.float32), (members, 2, 1))
+            last = np.concatenate([layer * np.float32(factor), signs], axis=1)
+            layers.append((last, bias * np.float32(factor)))
+            break
+        if place == 0:
+            more = np.broadcast_to(direction, (members, inputs, 2))
+            wider = np.concatenate([layer, more], axis=2)
+        else:
+            wider = np.pad(layer, ((0, 0), (0, 2), (0, 2)))
+            wider[:, -2:, -2:] = np.eye(2)
+        layers.append((wider, np.pad(bias, ((0, 0), (0, 2)))))
+    return replace(network, layers=tuple(layers))
+
+
+def _scaled(network: Network, rows: NDArray[np.float32]) -> Floats:
+    scaled: Floats = np.clip((rows.astype(np.float64) - network.mean) / network.deviation, -CLIP, CLIP)
+    return scaled
+
+
+def _fitted(rows: Floats, gold: NDArray[np.bool_], sizes: Sequence[int], importance: Floats) -> Floats:
+    """Return the weights (p,) of the columns of ``rows`` (n, p) with the smallest loss: for each gold candidate the
+    softplus of how far it is below the log-sum-exp of the candidates that are not, averaged over the gold of a question;
+    plus the penalty. The rows of a question follow each other, ``sizes`` says how many.
+    """
+    ends = np.cumsum(sizes)
+    starts = ends - np.array(sizes)
+    question = np.repeat(np.arange(len(sizes)), sizes)
+    share = importance / importance.mean() / np.add.reduceat(gold, starts)
+    start = np.zeros(rows.shape[1])
+    start[0] = 1.0
+
+    def loss(weights: Floats) -> tuple[float, Floats]:
+        scores = rows @ weights
+        highest = np.maximum.reduceat(np.where(gold, -np.inf, scores), starts)
+        powers = np.where(gold, 0.0, np.exp(np.minimum(scores - highest[question], 0.0)))
+        sums = np.add.reduceat(powers, starts)
+        behind = np.where(gold, (highest + np.log(sums))[question] - scores, 0.0)
+        counts = np.where(gold, share[question], 0.0)
+        pull = counts / (1 + np.exp(-behind))
+        pulls = np.add.reduceat(pull, starts)
+        gradient = rows.T @ (pulls[question] * powers / sums[question] - pull)
+        away = weights - start
+        total = counts @ np.logaddexp(0, behind) + PENALTY * (away @ away)
+        return float(total), gradient + 2 * PENALTY * away
+
+    try:
+        from scipy.optimize import minimize
+    except ImportError as error:
+        raise MissingExtraError("training a fusion", "train") from error
+
+    optimum = minimize(loss, start, jac=True, method="L-BFGS-B")
+    found: Floats = optimum.x
+    return found
