@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from trivium.datasets.cross_validation import apart
 from trivium.evaluation.run import evaluate
 from trivium.evaluation.tables import grid, share
 from trivium.fusion.convex import load as load_convex
@@ -27,7 +28,7 @@ from trivium.fusion.registry import shipped
 from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit, fit_all
 from trivium.training.fit import train
-from trivium.training.run import headline_measures
+from trivium.training.run import headline_measures, with_prior
 from trivium.training.settings import Settings
 from trivium.training.training_data import Collection, Example, HitSet, examples_of, read
 
@@ -51,49 +52,19 @@ def main() -> None:
     given = parser.parse_args()
     collection = read(given.hits, given.importance, folds=5)
     examples = examples_of(collection)
-    settings = replace(Settings(), members=given.members)
+    settings = with_prior(replace(Settings(), members=given.members), collection)
     print("## Trained without a set, judged on it\n")
+    kinds = [kind.split(",") for kind in given.kinds or ()]
+    print(left_out(collection, examples, settings, kinds, given.judged))
     if given.kinds is not None:
-        print(
-            kinds_left_out(
-                collection, examples, settings, [kind.split(",") for kind in given.kinds], given.judged
-            )
-        )
         return
-    print(left_out(collection, examples, settings))
     print("\n## Trained on a row's set, judged on a column's\n")
     print(matrix(collection, examples, settings))
     print("\n## Trained on some questions of all sets\n")
     print(curve(collection, examples, settings))
 
 
-def left_out(collection: Collection, examples: Sequence[Example], settings: Settings) -> str:
-    """Return one row per set: the best single retriever, the network of the other sets, and the network of all (out of
-    fold).
-    """
-    full = crossfit(examples, collection.pages, settings)
-    lines = []
-    own_pages = [set(pages) for pages in collection.pages]
-    start = 0
-    for one, logits in collection.by_set(full.logits):
-        place = range(start, start + len(one.hits))
-        start += len(one.hits)
-        pages = set().union(*(own_pages[k] for k in place))
-        # Questions of other sets whose gold is on pages of this set are left out, too.
-        rest = [examples[k] for k in range(len(examples)) if k not in place and not own_pages[k] & pages]
-        network = fitted(rest, settings)
-        lines.append(
-            [
-                one.name,
-                best_single(one),
-                figures(one, scores(network, [examples[k] for k in place])),
-                figures(one, logits),
-            ]
-        )
-    return grid(["set", "best single retriever", "without the set", "all sets, out of fold"], lines)
-
-
-def kinds_left_out(
+def left_out(
     collection: Collection,
     examples: Sequence[Example],
     settings: Settings,
@@ -101,26 +72,27 @@ def kinds_left_out(
     judged: Sequence[str],
 ) -> str:
     """Return one row per set: its best single retriever, the convex combination, the network that ships, and the network
-    of all sets but those of its kind and the ``judged`` ones.
+    of all sets but those of its kind and the ``judged`` ones, without questions on pages of the set.
     """
     kind_of = {name: kind for kind in kinds for name in kind}
     convex, shipped_one = load_convex(collection.embedder), shipped(collection.embedder, names=True)
     assert shipped_one is not None, f"no network ships for {collection.embedder}"
-    networks: dict[frozenset[str], Network] = {}
-    of_set = dict(zip((one.name for one in collection.sets), collection.by_set(examples), strict=True))
+    networks: dict[frozenset[int], Network] = {}
+    set_of = np.array([one.name for one in collection.sets for _ in one.hits])
     lines = []
-    for one, own in of_set.values():
-        out = frozenset({one.name, *kind_of.get(one.name, ()), *judged})
-        if one.name in judged:
-            out = frozenset(judged)
-        if out not in networks:
-            rest = [example for name, (_, some) in of_set.items() if name not in out for example in some]
-            networks[out] = fit_all(rest, settings, EPOCHS)
+    for one, own in collection.by_set(examples):
+        kind = {one.name, *kind_of.get(one.name, ())} - set(judged)
+        held_out = np.isin(set_of, [one.name, *kind])
+        rest = frozenset(
+            np.flatnonzero(apart(collection.pages, held_out) & ~np.isin(set_of, list(judged))).tolist()
+        )
+        if rest not in networks:
+            networks[rest] = fit_all([examples[place] for place in sorted(rest)], settings, EPOCHS)
         found = [
             [np.asarray(fusion.fuse(hit.table).scores) for hit in one.hits]
             for fusion in (convex, shipped_one.fusion())
         ]
-        found.append(scores(networks[out], own))
+        found.append(scores(networks[rest], own))
         lines.append([one.name, best_single(one), *(figures(one, values) for values in found)])
     return grid(["set", "best single retriever", "convex", "ships", "without its kind"], lines)
 

@@ -13,7 +13,8 @@ from trivium.errors import InputError
 from trivium.fusion.artefact import Artefact
 from trivium.fusion.hit_lists import HitList
 from trivium.fusion.network import CLIP, Network
-from trivium.training.adapt import PENALTY, adapted, base_of, corrected, crossfit_adapted
+from trivium.training.adapt import PENALTY, adapted, base_of, crossfit_adapted
+from trivium.training.fit import corrected
 from trivium.training.run import adapt_fusion
 from trivium.training.settings import MOST
 from trivium.training.training_data import Collection, Example, HitSet, examples_of
@@ -43,14 +44,14 @@ def test_what_is_added_to_the_score_is_a_sum_of_the_first_features() -> None:
     rows = np.random.default_rng(0).normal(0, 9, (40, len(collection.layout.columns)))
     scaled = np.clip((rows - 0.5) / 2, -CLIP, CLIP)[:, :3]
     expected = 0.25 * network.logits(rows) + scaled @ weights
-    assert corrected(network, 0.25, weights).logits(rows) == pytest.approx(expected, rel=1e-5)
+    assert corrected(network, 0.25, weights.tolist()).logits(rows) == pytest.approx(expected, rel=1e-5)
 
 
 def slow_loss(base: Artefact, examples: list[Example], factor: float, weights: np.ndarray) -> float:
     """The loss as its docstring says it, candidate by candidate."""
     total = PENALTY * ((factor - 1) ** 2 + float(weights @ weights))
     for example in examples:
-        scores = corrected(base.network, factor, weights).logits(example.rows.astype(np.float64))
+        scores = corrected(base.network, factor, weights.tolist()).logits(example.rows.astype(np.float64))
         others = np.logaddexp.reduce(scores[~example.gold])
         total += example.weight * float(np.mean(np.logaddexp(0, others - scores[example.gold])))
     return total

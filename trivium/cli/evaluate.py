@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from shlex import quote
 from typing import Annotated
 
 import typer
@@ -36,6 +37,7 @@ from trivium.rerank.reranker_names import NAMES as RERANKER_NAMES
 from trivium.retrievers.retriever_names import RETRIEVERS
 from trivium.search.candidates import DEPTH
 from trivium.search.cut import FORMS as CUT_FORMS
+from trivium.training.settings import FEWEST
 
 _QUESTIONS = typer.Argument(
     metavar="QUESTIONS",
@@ -190,6 +192,8 @@ def evaluate(
         print_report(report, out)
         if decision is not None:
             print_decision(decision, present)
+        elif len(report.traced.questions) >= FEWEST:
+            print_next(questions, hits)
     if not measured:
         raise QuestionFileError(f"{questions}: {_no_gold(report.traced)}")
     if report.problems:
@@ -232,6 +236,18 @@ def trained_among(fusions: Sequence[str] | None) -> str:
             param_hint="--fusion",
         )
     return trained[0] if trained else NETWORK
+
+
+def print_next(questions: Path, hits: Path | None) -> None:
+    """Print how the ranking is fitted to these questions."""
+    saved = (
+        "" if hits else f"trivium evaluate {quote(str(questions))} --store ... --hits mine.npz  and then  "
+    )
+    out.print(
+        f"fit the ranking to your documents:  {escape(saved)}trivium train {escape(quote(str(hits or 'mine.npz')))}"
+        " --out my-fusion",
+        soft_wrap=True,
+    )
 
 
 def print_decision(decision: Decision, present: str | None = None) -> None:

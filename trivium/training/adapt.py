@@ -11,7 +11,6 @@ The weights and the factor (p of them) are the minimum of a convex loss, so the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from trivium.fusion.features import Layout
 from trivium.fusion.network import CLIP, Network
 from trivium.fusion.registry import shipped
 from trivium.training.crossfit import Crossfit
+from trivium.training.fit import corrected
 from trivium.training.settings import MOST
 from trivium.training.training_data import Collection, Example
 
@@ -96,33 +96,7 @@ def adapted(base: Artefact, examples: Sequence[Example], scores: Sequence[Floats
         [len(example.gold) for example, _ in useful],
         np.array([example.weight for example, _ in useful]),
     )
-    return corrected(network, float(weights[0]), weights[1:])
-
-
-def corrected(network: Network, factor: float, weights: Floats) -> Network:
-    """Return the network whose score is ``factor`` times that of another plus the first standardised features times
-    ``weights``. Two units more in each layer carry the positive and the negative part of that sum, since
-    x = max(0, x) - max(0, -x).
-    """
-    members, inputs, _ = network.layers[0][0].shape
-    direction = np.zeros((inputs, 2), dtype=np.float32)
-    direction[: len(weights), 0] = weights
-    direction[:, 1] = -direction[:, 0]
-    layers = []
-    for place, (layer, bias) in enumerate(network.layers):
-        if place == len(network.layers) - 1:
-            signs = np.broadcast_to(np.array([[1], [-1]], dtype=np.float32), (members, 2, 1))
-            last = np.concatenate([layer * np.float32(factor), signs], axis=1)
-            layers.append((last, bias * np.float32(factor)))
-            break
-        if place == 0:
-            more = np.broadcast_to(direction, (members, inputs, 2))
-            wider = np.concatenate([layer, more], axis=2)
-        else:
-            wider = np.pad(layer, ((0, 0), (0, 2), (0, 2)))
-            wider[:, -2:, -2:] = np.eye(2)
-        layers.append((wider, np.pad(bias, ((0, 0), (0, 2)))))
-    return replace(network, layers=tuple(layers))
+    return corrected(network, float(weights[0]), weights[1:].tolist())
 
 
 def _scaled(network: Network, rows: NDArray[np.float32]) -> Floats:

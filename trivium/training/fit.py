@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -18,8 +18,6 @@ from trivium.training.training_data import Example
 
 Scale = tuple[Floats32, Floats32]
 """Mean and standard deviation (f,) of the features."""
-Layer = tuple[Floats32, Floats32]
-"""Weights (1, inputs, outputs) and bias (1, outputs)."""
 Tick = Callable[[], None]
 """Called after every epoch."""
 
@@ -158,7 +156,10 @@ def _model(keras: Any, width: int, settings: Settings, generator: np.random.Gene
         values = keras.layers.Dropout(settings.dropout, seed=next(seeds))(values)
     start = keras.initializers.GlorotUniform(seed=next(seeds))
     values = keras.layers.Dense(1, kernel_initializer=start)(values)
-    return keras.Model(rows, values + settings.prior * rows[..., :1])
+    if settings.prior:
+        prior = np.array(settings.prior, dtype=np.float32)[:, np.newaxis]
+        values += keras.ops.matmul(rows[..., : len(prior)], prior)
+    return keras.Model(rows, values)
 
 
 def _step(keras: Any, tf: Any, model: Any, settings: Settings, questions: int) -> Callable[..., Any]:
@@ -212,27 +213,30 @@ def _draw(
     return rows, gold, present
 
 
-def _network(model: Any, mean: Floats32, deviation: Floats32, prior: float) -> Network:
+def _network(model: Any, mean: Floats32, deviation: Floats32, prior: Sequence[float]) -> Network:
     numbers = [np.array(variable.numpy())[np.newaxis] for variable in model.trainable_variables]
-    layers = list(zip(numbers[::2], numbers[1::2], strict=True))
-    return Network(mean, deviation, tuple(_with_prior(layers, prior) if prior else layers))
+    network = Network(mean, deviation, tuple(zip(numbers[::2], numbers[1::2], strict=True)))
+    return corrected(network, 1.0, prior) if prior else network
 
 
-def _with_prior(layers: Sequence[Layer], prior: float) -> list[Layer]:
-    """Layers that add ``prior`` times the first column to the score. Two extra units per layer carry its positive and its
-    negative part through the ReLUs, since x = max(0, x) - max(0, -x)."""
-    (first, bias), *others = layers
+def corrected(network: Network, factor: float, weights: Sequence[float]) -> Network:
+    """Return the network whose score is ``factor`` times that of another plus the first standardised features times
+    ``weights``. Two units more in each layer carry the positive and the negative part of that sum through the ReLUs,
+    since x = max(0, x) - max(0, -x).
+    """
+    (first, bias), *others = network.layers
+    members, inputs, _ = first.shape
+    direction = np.zeros((members, inputs, 1), dtype=np.float32)
+    direction[:, : len(weights), 0] = weights
+    scale = np.float32(factor)
     if not others:
-        first = first.copy()
-        first[:, 0] += prior
-        return [(first, bias)]
-    parts = np.zeros((1, first.shape[1], 2), dtype=np.float32)
-    parts[0, 0] = 1, -1
-    extended = [(np.concatenate([first, parts], axis=2), np.pad(bias, ((0, 0), (0, 2))))]
-    for weights, bias in others[:-1]:
-        wider = np.pad(weights, ((0, 0), (0, 2), (0, 2)))
-        wider[0, -2:, -2:] = np.eye(2)
-        extended.append((wider, np.pad(bias, ((0, 0), (0, 2)))))
+        return replace(network, layers=((first * scale + direction, bias * scale),))
+    layers = [(np.concatenate([first, direction, -direction], axis=2), np.pad(bias, ((0, 0), (0, 2))))]
+    for inner, bias in others[:-1]:
+        wider = np.pad(inner, ((0, 0), (0, 2), (0, 2)))
+        wider[:, -2:, -2:] = np.eye(2)
+        layers.append((wider, np.pad(bias, ((0, 0), (0, 2)))))
     last, bias = others[-1]
-    signs = np.array([[[prior], [-prior]]], dtype=np.float32)
-    return [*extended, (np.concatenate([last, signs], axis=1), bias)]
+    signs = np.broadcast_to(np.array([[1], [-1]], dtype=np.float32), (members, 2, 1))
+    layers.append((np.concatenate([last * scale, signs], axis=1), bias * scale))
+    return replace(network, layers=tuple(layers))
