@@ -28,7 +28,7 @@ from trivium.fusion.network import Network
 from trivium.fusion.registry import shipped
 from trivium.training.adapt import adapted
 from trivium.training.crossfit import fit_all
-from trivium.training.run import headline_measures, report_of, with_prior
+from trivium.training.run import headline_measures, report_of
 from trivium.training.settings import Settings
 from trivium.training.training_data import Collection, Example, HitSet, examples_of, read
 
@@ -68,7 +68,7 @@ def base_for(collection: Collection, others: Sequence[Path]) -> Artefact:
     importance = [base.data[path.stem]["importance"] for path in others]
     rest = read(others, importance)
     examples = examples_of(rest, base.layout)
-    return replace(base, network=fit_all(examples, with_prior(replace(Settings(), members=3), rest), EPOCHS))
+    return replace(base, network=fit_all(examples, replace(Settings(), members=3), EPOCHS))
 
 
 def figures(collection: Collection, base: Artefact, new: bool) -> list[str]:
@@ -96,7 +96,7 @@ def figures(collection: Collection, base: Artefact, new: bool) -> list[str]:
     cells = ["" if np.isnan(pair).any() else "/".join(map(share, pair.tolist())) for pair in told]
     cells.append(f"{seconds:.1f}")
     if new:
-        settings = with_prior(replace(Settings(), members=1), collection)
+        settings = replace(Settings(), members=1)
         networks = [fit_all([examples[place] for place in own], settings, EPOCHS) for own in rest]
         cells.append("/".join(map(share, measured(collection, fold, examples, networks).tolist())))
     return cells

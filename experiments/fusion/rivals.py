@@ -26,7 +26,7 @@ from trivium.fusion.convex import load
 from trivium.fusion.rrf import ReciprocalRank
 from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit
-from trivium.training.run import headline_measures, with_prior
+from trivium.training.run import headline_measures
 from trivium.training.settings import Settings
 from trivium.training.training_data import Collection, Example, examples_of, read
 
@@ -60,7 +60,7 @@ def main() -> None:
     collection = read(given.hits, given.importance, folds=5)
     examples = examples_of(collection)
     began = time.perf_counter()
-    settings = with_prior(replace(Settings(), members=given.members), collection)
+    settings = replace(Settings(), members=given.members)
     fitted = crossfit(examples, collection.pages, settings)
     between = time.perf_counter()
     trees = lambdamart(examples, fitted.fold)

@@ -28,7 +28,7 @@ from trivium.fusion.registry import shipped
 from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit, fit_all
 from trivium.training.fit import train
-from trivium.training.run import headline_measures, with_prior
+from trivium.training.run import headline_measures
 from trivium.training.settings import Settings
 from trivium.training.training_data import Collection, Example, HitSet, examples_of, read
 
@@ -52,7 +52,7 @@ def main() -> None:
     given = parser.parse_args()
     collection = read(given.hits, given.importance, folds=5)
     examples = examples_of(collection)
-    settings = with_prior(replace(Settings(), members=given.members), collection)
+    settings = replace(Settings(), members=given.members)
     print("## Trained without a set, judged on it\n")
     kinds = [kind.split(",") for kind in given.kinds or ()]
     print(left_out(collection, examples, settings, kinds, given.judged))

@@ -109,6 +109,18 @@ def test_from_questions_to_a_fusion_that_explains_itself(
     assert ("its gate is closed" in found.err) is not report["gate"]["active"]
 
 
+def test_an_evaluation_of_enough_questions_says_how_the_ranking_is_fitted(
+    trivium: Run, sample_store: Path, questions: Path, tmp_path: Path
+) -> None:
+    """Fifty are enough; with the hit lists only the last step is left."""
+    asked = ("evaluate", questions, "--store", sample_store, "-r", "lexical", "--fusion", "convex")
+    assert "--hits mine.npz  and then  trivium train mine.npz --out my-fusion" in trivium(*asked).out
+    some = tmp_path / "some.jsonl"
+    some.write_text("".join(questions.read_text("utf-8").splitlines(keepends=True)[:20]), "utf-8")
+    few = trivium("evaluate", some, *asked[2:], "--hits", tmp_path / "few.npz")
+    assert few.code == 0 and "trivium train" not in few.out
+
+
 def test_what_cannot_be_trained_on_is_a_clear_error(trivium: Run, hits: Path, tmp_path: Path) -> None:
     """And the folder is not made."""
     net = tmp_path / "net"

@@ -114,7 +114,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_other_ones() -> None:
 def test_the_weights_of_the_best_watched_epoch_are_kept() -> None:
     """Not those of the last, which has learnt the noise by heart: training so many epochs and no more is the same."""
     examples = _examples(90, signal=0.2)
-    settings = Settings(hidden=(32,), dropout=0.0, epochs=12, rate=0.1, members=1, folds=3)
+    settings = Settings(hidden=(32,), dropout=0.0, epochs=12, rate=0.1, prior=(), members=1, folds=3)
     trained = train(examples[:60], examples[60:], settings, 0)
     losses = [epoch.validation_loss for epoch in trained.history]
     assert len(losses) == 12

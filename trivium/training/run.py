@@ -29,8 +29,6 @@ from trivium.training.training_data import Collection, Example, HitSet, examples
 
 NETWORK = "network"
 """The name of the trained fusion in reports."""
-PRIOR = 10.0
-"""What the convex combination counts beside the layers of a network (docs/decisions/0010)."""
 SHIPPED = "shipped"
 """That of the network which was adapted."""
 
@@ -119,7 +117,6 @@ def train_fusion(
     Raises MissingExtraError without TensorFlow, InputError when there is nothing to learn from.
     """
     stage = _stages(progress)
-    settings = with_prior(settings, collection)
     examples = examples_of(collection)
     fitted = crossfit(examples, collection.pages, settings, stage("Training"))
     return finished(
@@ -132,13 +129,6 @@ def train_fusion(
         progress,
         version=version,
     )
-
-
-def with_prior(settings: Settings, collection: Collection) -> Settings:
-    """Settings with which a network begins as the convex combination: where it knows no better it ranks as that does."""
-    weights = load_convex(collection.embedder).weights
-    prior = [PRIOR * weights.get(name, 0.0) for name in collection.layout.retrievers]
-    return replace(settings, prior=tuple(prior))
 
 
 def adapt_fusion(

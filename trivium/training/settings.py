@@ -43,7 +43,7 @@ class Settings:
     candidates: int = 64
     redrawn: int = 5
     watched: int = 8
-    prior: tuple[float, ...] = ()
+    prior: tuple[float, ...] = (3.0,)
     members: int = 5
     folds: int = 5
     seed: int = 0
