@@ -6,7 +6,7 @@
 Each judged set is divided into five folds by page. A fold is ranked by the network that ships, then by it adapted to
 50, 100, 300 questions of the other folds, drawn at random (the mean of three draws), and to all of them. A network that
 was trained on the set itself is replaced by one (three networks) trained on the other sets of ``--trained``. ``--new``
-also trains a network on those questions alone.
+also trains networks on those questions alone (two, each fold by those of the others).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from trivium.fusion.artefact import Artefact
 from trivium.fusion.network import Network
 from trivium.fusion.registry import shipped
 from trivium.training.adapt import adapted
-from trivium.training.crossfit import fit_all
+from trivium.training.crossfit import crossfit, fit_all
 from trivium.training.run import headline_measures, report_of
 from trivium.training.settings import Settings
 from trivium.training.training_data import Collection, Example, HitSet, examples_of, read
@@ -96,9 +96,8 @@ def figures(collection: Collection, base: Artefact, new: bool) -> list[str]:
     cells = ["" if np.isnan(pair).any() else "/".join(map(share, pair.tolist())) for pair in told]
     cells.append(f"{seconds:.1f}")
     if new:
-        settings = replace(Settings(), members=1)
-        networks = [fit_all([examples[place] for place in own], settings, EPOCHS) for own in rest]
-        cells.append("/".join(map(share, measured(collection, fold, examples, networks).tolist())))
+        alone = crossfit(examples, collection.pages, replace(Settings(), members=2)).logits
+        cells.append("/".join(map(share, figures_of(collection, alone).tolist())))
     return cells
 
 
@@ -106,11 +105,18 @@ def measured(
     collection: Collection, fold: NDArray[np.int64], examples: Sequence[Example], networks: Sequence[Network]
 ) -> Floats:
     """The two measures (2,) of a set whose folds are ranked by these networks."""
+    return figures_of(
+        collection,
+        [
+            networks[number].logits(example.rows.astype(np.float64))
+            for example, number in zip(examples, fold.tolist(), strict=True)
+        ],
+    )
+
+
+def figures_of(collection: Collection, scores: Sequence[Floats]) -> Floats:
+    """The two measures (2,) of a set with these scores (n,) of each question's candidates."""
     hit_set: HitSet = collection.sets[0]
-    scores = [
-        networks[number].logits(example.rows.astype(np.float64))
-        for example, number in zip(examples, fold.tolist(), strict=True)
-    ]
     report = report_of(hit_set, scores, {})
     measures = headline_measures(report)
     means = report.rows["network"].means
