@@ -132,7 +132,6 @@ def _beside(hit: Hit, record: ChunkRecord, last: Hit) -> Hit:
         probability=None,
         contributions={},
         provenance={},
-        named=(),
     )
 
 
