@@ -64,6 +64,7 @@ class HitFields(TypedDict):
     metadata: dict[str, str | int | float | bool]
     live: LiveFields | None
     rerank_score: float | None
+    named: list[str]
 
 
 def live_json(origin: LiveOrigin | None) -> LiveFields | None:
@@ -100,12 +101,13 @@ def hit_json(hit: Hit) -> HitFields:
         "metadata": dict(hit.metadata),
         "live": live_json(hit.live),
         "rerank_score": hit.rerank_score,
+        "named": list(hit.named),
     }
 
 
 def hit_of(fields: HitFields) -> Hit:
     """Return the hit that :func:`hit_json` has converted."""
-    given: dict[str, Any] = {**fields, "pages": tuple(fields["pages"])}
+    given: dict[str, Any] = {**fields, "pages": tuple(fields["pages"]), "named": tuple(fields["named"])}
     if fields["live"] is not None:
         given["live"] = LiveOrigin(**fields["live"])
     return Hit(**given)

@@ -276,6 +276,8 @@ class Hit:
       average candidate of the question, ``contributions`` what each retriever adds to it; together they sum to
       ``score``.
     - ``provenance``: for each retriever, the node that made the chunk a candidate.
+    - ``named``: the words of the question by which the page's title says that it is meant, such as *Adobe* and *FY2017*;
+      filled when an explanation was requested.
     - ``probability``: probability in [0, 1] that the chunk answers the question, the sigmoid of the score of a
       trained fusion. None for other fusions and under a condition, where scores are not calibrated.
     - ``document``: path of the page's file below the loaded folder, or its source, such as an address.
@@ -306,6 +308,7 @@ class Hit:
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict, hash=False)
     live: LiveOrigin | None = None
     rerank_score: float | None = None
+    named: tuple[str, ...] = ()
 
     def _repr_html_(self) -> str:
         """HTML representation for notebooks. Texts come from documents and are escaped."""

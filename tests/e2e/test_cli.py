@@ -24,6 +24,7 @@ from trivium.sample import pages_folder, question_files
 HIT_FIELDS = {
     "uri", "text", "score", "rank", "page", "section", "kind", "start", "end", "contributions", "provenance",
     "baseline", "probability", "document", "pages", "format", "metadata", "live", "rerank_score",
+    "named",
 }  # fmt: skip
 RETRIEVERS = ["vector", "page", "section", "entity", "path", "lexical", "diffusion", "walk"]
 QUESTION = "Who discovered the moons of Mars?"

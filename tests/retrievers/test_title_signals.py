@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from trivium.retrievers.title_signals import of_titles
+from trivium.retrievers.title_signals import naming_words, of_titles
 
 FILINGS = ["AMERICANWATERWORKS_2020_10K", "ADOBE_2017_10K", "JPMORGAN_2021Q1_10Q", "Pfizer_2023Q2_10Q"]
 
@@ -54,3 +54,20 @@ def test_parts_of_a_word_count_by_their_letters() -> None:
 
 def test_no_candidates() -> None:
     assert columns("?", []) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("question", "title", "words"),
+    [
+        ("What did JPM spend in FY2017?", "JPMORGAN_2017_10K", ("JPM", "FY2017")),
+        ("what did adobe spend in 2017", "ADOBE_2017_10K", ("2017",)),
+        ("the moons of mars", "Moons of Mars", ("moons", "mars")),
+        ("Which history is told?", "History of science", ()),
+        ("How long is the Danube?", "The Rhine", ()),
+    ],
+)
+def test_the_words_that_name_a_document_are_said_as_the_question_writes_them(
+    question: str, title: str, words: tuple[str, ...]
+) -> None:
+    """Function words name nothing, nor does a part of a title in lower case."""
+    assert naming_words(question, title) == words

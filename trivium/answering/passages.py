@@ -132,6 +132,7 @@ def _beside(hit: Hit, record: ChunkRecord, last: Hit) -> Hit:
         probability=None,
         contributions={},
         provenance={},
+        named=(),
     )
 
 

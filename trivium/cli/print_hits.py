@@ -109,7 +109,10 @@ def print_reasons(question: str, hits: Sequence[Hit]) -> None:
     print_question(question, hits)
     scores = how_likely(hits, aligned=True)
     places = [_told_place(hit) for hit in hits]
-    said = [reasons(hit.contributions, hit.provenance) or ["nothing speaks strongly for it"] for hit in hits]
+    said = [
+        reasons(hit.contributions, hit.provenance, hit.named) or ["nothing speaks strongly for it"]
+        for hit in hits
+    ]
     widest = max(map(len, scores), default=0)
     room = out.width - len("10  ") - widest - len("  ")
     longest_reasons = max((cell_len("; ".join(words)) for words in said), default=0)
@@ -259,7 +262,7 @@ def print_details(hit: Hit, hits: Sequence[Hit]) -> None:
     _print_wrapped("what moved it up or down, compared with the other passages found:" if moved else "")
     names = max(map(len, moved), default=0)
     for name in sorted(moved, key=lambda name: (-moved[name], name)):
-        reason = _reason(name, hit.provenance) if moved[name] > 0 else "less than others"
+        reason = _reason(name, hit.provenance, hit.named) if moved[name] > 0 else "less than others"
         path = hit.provenance.get(name, "") if name == "path" and moved[name] > 0 else ""
         _print_contribution(name.ljust(names), moved[name] / largest, ": ".join(filter(None, (reason, path))))
 
@@ -289,25 +292,29 @@ _SMALLEST = 0.12
 _STEP = re.compile(r" -\[[^\[\]]*\]-> ")
 
 
-def reasons(contributions: Mapping[str, float], provenance: Mapping[str, str]) -> list[str]:
+def reasons(
+    contributions: Mapping[str, float], provenance: Mapping[str, str], named: Sequence[str] = ()
+) -> list[str]:
     """Return the strongest reasons for a passage, at most three, strongest first; empty when no retriever contributes.
 
-    The arguments are ``contributions`` and ``provenance`` of a :class:`trivium.types.Hit`: what each retriever added to
-    the score, and the node through which it found the passage.
+    The arguments are ``contributions``, ``provenance`` and ``named`` of a :class:`trivium.types.Hit`: what each retriever
+    added to the score, the node through which it found the passage, and the words that name its document.
 
     >>> reasons({"lexical": 3.3, "path": 2.7, "page": -0.1}, {"path": "Mars -[moons]-> Deimos -[found by]-> Hall"})
     ['its words match', '2 links from Mars']
     >>> reasons({"entity": -1.0}, {"entity": "Mars"})
     []
+    >>> reasons({"page": 2.0}, {"page": "ADOBE_2017_10K"}, ("FY2017", "Adobe"))
+    ['the question names FY2017, Adobe']
     """
     added = {name: value for name, value in contributions.items() if value > 0}
     threshold = _SMALLEST * sum(added.values())
     largest_first = sorted(added, key=lambda name: (-added[name], name))
-    said = [_reason(name, provenance) for name in largest_first if added[name] >= threshold]
+    said = [_reason(name, provenance, named) for name in largest_first if added[name] >= threshold]
     return list(dict.fromkeys(filter(None, said)))[:MOST_REASONS]
 
 
-def _reason(name: str, provenance: Mapping[str, str]) -> str:
+def _reason(name: str, provenance: Mapping[str, str], named: Sequence[str]) -> str:
     """Return the reason for one retriever; empty if it would mean nothing to users."""
     source = provenance.get(name, "")
     match name:
@@ -316,7 +323,7 @@ def _reason(name: str, provenance: Mapping[str, str]) -> str:
         case "vector":
             return "near in meaning"
         case "page":
-            return "its document is about this"
+            return f"the question names {', '.join(named)}" if named else "its document is about this"
         case "section":
             return (
                 f"section “{headings_of(source)[-1]}” is about this"

@@ -17,6 +17,7 @@ import numpy as np
 
 from trivium.common.arrays import Floats, Integers
 from trivium.graph.schema import unescape
+from trivium.text.function_words import FUNCTION_WORDS
 
 _WORDS = re.compile(r"\d+(?:\.\d+)+|[^\W_]+")
 _PARTS = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
@@ -26,6 +27,7 @@ _QUARTER = re.compile(
     re.IGNORECASE,
 )
 _QUARTERS = {"first": "1", "second": "2", "third": "3", "fourth": "4"}
+_FUNCTION_WORDS = frozenset(FUNCTION_WORDS["en"].split())
 _JOINED = 4
 """Consecutive words of a question that a title may write as one."""
 _SHORTENED = 3
@@ -42,9 +44,11 @@ class _Title(NamedTuple):
 
 
 class _Asked(NamedTuple):
-    """The words of a question, also several written as one, in lower case; those in capitals; years and quarters."""
+    """The words of a question, in lower case, also parts of one and several as one, each with what the question wrote;
+    those in capitals; years and quarters.
+    """
 
-    words: frozenset[str]
+    words: Mapping[str, str]
     capitals: tuple[str, ...]
     years: frozenset[int]
     quarters: frozenset[str]
@@ -64,6 +68,21 @@ def of_titles(question: str, pages: Sequence[str]) -> Mapping[str, Floats]:
     return {"title_named": _named(titles, asked)[page], "title_time": time[page]}
 
 
+def naming_words(question: str, page: str) -> tuple[str, ...]:
+    """Return the words of a question that name a page by its title, as the question writes them and in its order: those
+    with capitals or digits, or all words of the title in lower case. English function words are left out.
+
+    >>> naming_words("How much did American Water Works owe in FY2020?", "AMERICANWATERWORKS_2020_10K")
+    ('American Water Works', 'FY2020')
+    """
+    asked = _asked(question)
+    found = [_written(word, parts, asked) for word, parts in _title(page).words.items()]
+    said = {text for texts in found for text in texts if text.lower() not in _FUNCTION_WORDS}
+    if not all(found):
+        said = {text for text in said if not text.islower()}
+    return tuple(sorted(said, key=lambda text: (question.find(text), text)))
+
+
 def numbered(pages: Sequence[str]) -> tuple[list[str], Integers]:
     """Return the distinct pages in the order of their first candidates, and each candidate's place (n,) among them."""
     numbers: dict[str, int] = {}
@@ -79,7 +98,7 @@ def _named(titles: Sequence[_Title], asked: _Asked) -> Floats:
     some = [
         (place, title.words)
         for place, title in enumerate(titles)
-        if asked.capitals or not asked.words.isdisjoint(title.parts)
+        if asked.capitals or not title.parts.isdisjoint(asked.words)
     ]
     said = {word: _share(word, parts, asked) for _, own in some for word, parts in own.items()}
     words = {word for word, share in said.items() if share}
@@ -99,6 +118,14 @@ def _share(word: str, parts: Sequence[str], asked: _Asked) -> float:
         return 0.5
     found = sum(len(part) for part in parts if len(part) > 2 and part in asked.words)
     return found / len(word)
+
+
+def _written(word: str, parts: Sequence[str], asked: _Asked) -> list[str]:
+    """Return what the question wrote for a title's word, or for parts of it."""
+    if word in asked.words:
+        return [asked.words[word]]
+    short = [capitals.upper() for capitals in asked.capitals if word.startswith(capitals)]
+    return short or [asked.words[part] for part in parts if len(part) > 2 and part in asked.words]
 
 
 def _same_time(title: _Title, asked: _Asked) -> float:
@@ -127,16 +154,16 @@ def _title(uri: str) -> _Title:
 def _asked(question: str) -> _Asked:
     written = _WORDS.findall(question)
     lower = [word.lower() for word in written]
+    parts = {part: word for word in written for part in _parts(word)}
     joined = {
-        "".join(lower[first : first + count])
+        "".join(lower[first : first + count]): " ".join(written[first : first + count])
         for count in range(1, _JOINED + 1)
         for first in range(len(lower) - count + 1)
     }
-    parts = {part for word in written for part in _parts(word)}
     capitals = tuple(
         word.lower() for word in written if len(word) >= _SHORTENED and word.isalpha() and word.isupper()
     )
-    return _Asked(frozenset(joined | parts), capitals, _years(question), _quarters(question))
+    return _Asked(parts | joined, capitals, _years(question), _quarters(question))
 
 
 def _parts(word: str) -> tuple[str, ...]:

@@ -27,6 +27,7 @@ from trivium.live.found_chunks import TextVectors
 from trivium.rerank.reranker import Reranker
 from trivium.retrievers.query import Query, Retriever
 from trivium.retrievers.signals import SignalSettings
+from trivium.retrievers.title_signals import naming_words
 from trivium.search.candidates import DEPTH, gather, retrieve_alone
 from trivium.search.cut import Cut
 from trivium.search.embed_ahead import Ahead
@@ -378,7 +379,7 @@ class Searcher:
             provenance = {candidate.uri: {retriever.name: str(candidate.source_node)} for candidate in found}
             contributions = {one.uri: {retriever.name: one.score} for one in placed if search.request.explain}
             self._warn_of_waiting(search, store)
-            return self._hits(store, placed, contributions, provenance)
+            return self._hits(search, store, placed, contributions, provenance)
 
     def _queries(self, search: _Search, store: SearchStore) -> tuple[Query, Query | None]:
         """Return the query and, if there is one, the query for the alternative question."""
@@ -415,7 +416,7 @@ class Searcher:
             baseline = fused.baseline if search.request.explain else 0.0
             calibrated = _is_calibrated(fusion, search.request)
             self._warn_of_waiting(search, store)
-            return self._hits(store, placed, contributions, provenance, baseline, log_odds=calibrated)
+            return self._hits(search, store, placed, contributions, provenance, baseline, log_odds=calibrated)
 
     def _warn_of_waiting(self, search: _Search, store: SearchStore) -> None:
         """Warn that texts have no vectors yet, unless the search does not need them."""
@@ -426,6 +427,7 @@ class Searcher:
 
     def _hits(
         self,
+        search: _Search,
         store: SearchStore,
         placed: Sequence[Placed],
         contributions: Mapping[str, Mapping[str, float]],
@@ -458,6 +460,7 @@ class Searcher:
                 metadata=record.metadata,
                 live=live.get(one.uri),
                 rerank_score=one.rerank_score,
+                named=naming_words(search.text, record.page) if search.request.explain else (),
             )
             for rank, (one, record) in enumerate(zip(placed, records, strict=True), start=1)
         ]

@@ -30,8 +30,8 @@ class TriviumRetriever(OnStore, BaseRetriever):
     The ``id`` of a document is the uri of the passage. Its ``metadata`` contains the fields of a
     :class:`~trivium.types.Hit` (``uri``, ``page``, ``section``, ``kind``, ``start``, ``end``, ``score``, ``rank``,
     ``contributions``, ``provenance``, ``baseline``, ``probability``, ``document``, ``pages``, ``format``, ``metadata``,
-    ``live``, ``rerank_score``), ``headings`` (title and headings, for display) and ``source`` (used by chains that cite
-    their sources: the uri, or the address of a passage from a live source).
+    ``live``, ``rerank_score``, ``named``), ``headings`` (title and headings, for display) and ``source`` (used by chains
+    that cite their sources: the uri, or the address of a passage from a live source).
     """
 
     k: int = Field(default=10, ge=1)

@@ -61,6 +61,9 @@ class FoundPassage(Place):
     provenance: dict[str, str] = Field(
         description="The graph node that led each retriever to it; empty if it was found directly."
     )
+    named: list[str] = Field(
+        description="Words of the question by which its document's title is meant, if `explain` was set."
+    )
     rerank_score: float | None = Field(
         description="The reranker's score, which determines its rank; null if it was not reranked."
     )

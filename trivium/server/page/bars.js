@@ -6,7 +6,7 @@ import { reason } from "./why.js";
 const SLIGHT = 0.05; // of what mattered most: what moved it less is left out
 
 /** View by view: how far it moved the passage, and why. */
-export function contributionTable(why, provenance) {
+export function contributionTable(why, provenance, named = []) {
   const largest = Math.max(0, ...Object.values(why.contributions).map(Math.abs));
   const share = (name) => (largest === 0 ? 0 : (why.contributions[name] ?? 0) / largest);
   const names = Object.keys(why.views)
@@ -14,7 +14,7 @@ export function contributionTable(why, provenance) {
     .sort((a, b) => share(b) - share(a));
   const rows = names.map((name) => {
     const swatch = el("span", { class: "swatch", "aria-hidden": "true" });
-    const words = share(name) < 0 ? "less than others" : reason(name, provenance);
+    const words = share(name) < 0 ? "less than others" : reason(name, provenance, named);
     return el(
       "tr",
       {},

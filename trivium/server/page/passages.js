@@ -70,7 +70,7 @@ export class PassagesView {
     for (const hit of this.hits) {
       hit.contributions = known.get(hit.uri)?.contributions ?? {};
       const { reason } = this.items.get(hit.uri).parts;
-      reason.textContent = inWords(hit.contributions, hit.provenance);
+      reason.textContent = inWords(hit.contributions, hit.provenance, hit.named);
       reason.hidden = reason.textContent === "";
     }
     this.list.dataset.explained = Object.keys(this.hits[0]?.contributions ?? {}).join(" ");
@@ -170,7 +170,7 @@ async function fill(body, hit, given) {
   body.replaceChildren(el("p", { class: "note" }, "Asking the server …"));
   try {
     const why = await explain({ ...given, uri: hit.uri });
-    body.replaceChildren(contributionTable(why, hit.provenance), way(why, body));
+    body.replaceChildren(contributionTable(why, hit.provenance, hit.named), way(why, body));
   } catch (error) {
     body.replaceChildren(
       el("p", { class: "failed" }, plain(error)),

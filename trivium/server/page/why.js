@@ -8,7 +8,7 @@ const SMALLEST = 0.12; // of all that speaks for it
 const NUMBERS = ["no", "one", "two", "three", "four", "five", "six"];
 
 /** A sentence such as "Its words match; near in meaning; two links from Mars.", empty where nothing is known. */
-export function inWords(contributions, provenance) {
+export function inWords(contributions, provenance, named = []) {
   const parts = Object.entries(contributions)
     .filter(([, value]) => value > 0)
     .sort((a, b) => b[1] - a[1]);
@@ -16,14 +16,14 @@ export function inWords(contributions, provenance) {
   if (Object.keys(contributions).length === 0) return "";
   const reasons = parts
     .filter(([, value]) => value >= SMALLEST * all)
-    .map(([name]) => reason(name, provenance))
+    .map(([name]) => reason(name, provenance, named))
     .filter((words) => words !== "");
   const said = [...new Set(reasons)].slice(0, MOST).join("; ");
   return said === "" ? "Nothing speaks strongly for it." : `${said[0].toUpperCase()}${said.slice(1)}.`;
 }
 
 /** Why one view found it; empty if that would mean nothing to people. */
-export function reason(name, provenance) {
+export function reason(name, provenance, named = []) {
   const source = provenance[name];
   const title = source === undefined || source === "" ? "" : headings(source).at(-1);
   switch (name) {
@@ -32,7 +32,7 @@ export function reason(name, provenance) {
     case "vector":
       return "near in meaning";
     case "page":
-      return "its document is about this";
+      return named.length > 0 ? `the question names ${named.join(", ")}` : "its document is about this";
     case "section":
       return title === "" ? "its section is about this" : `its section “${title}” is about this`;
     case "entity":
