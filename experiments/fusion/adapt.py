@@ -51,20 +51,22 @@ def main() -> None:
     for path in given.hits:
         collection = read([path])
         print(f"{path.stem}: {len(collection.hits)} questions", flush=True)
-        base = base_for(collection, [other for other in given.trained if other.stem != path.stem])
+        base = base_for(collection, given.trained)
         rows.append([path.stem, *figures(collection, base, given.new)])
         print(" ".join(rows[-1]), flush=True)
     heads = ["set", "as it is", *map(str, SIZES), "all", "seconds", *(["new, of all"] if given.new else [])]
     print(grid(heads, rows))
 
 
-def base_for(collection: Collection, others: Sequence[Path]) -> Artefact:
-    """The network that ships for stores with names, or one like it that has not seen the set."""
+def base_for(collection: Collection, trained: Sequence[Path]) -> Artefact:
+    """The network that ships for stores with names, or one like it that has not seen the set: trained on the other hit
+    lists that it was trained on."""
     base = shipped(collection.embedder, names=True)
     assert base is not None
     (own,) = collection.sets
     if own.name not in base.data:
         return base
+    others = [path for path in trained if path.stem in base.data and path.stem != own.name]
     importance = [base.data[path.stem]["importance"] for path in others]
     rest = read(others, importance)
     examples = examples_of(rest, base.layout)

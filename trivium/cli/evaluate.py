@@ -24,6 +24,7 @@ from trivium.cli.options import (
     WhereOption,
 )
 from trivium.cli.terminal import PARTIAL, out, print_json, progress
+from trivium.common.suggested_commands import for_store
 from trivium.datasets.gold import Traced
 from trivium.datasets.questions import EXAMPLE
 from trivium.errors import QuestionFileError
@@ -193,7 +194,7 @@ def evaluate(
         if decision is not None:
             print_decision(decision, present)
         elif len(report.traced.questions) >= FEWEST:
-            print_next(questions, hits)
+            print_next(questions, hits, store)
     if not measured:
         raise QuestionFileError(f"{questions}: {_no_gold(report.traced)}")
     if report.problems:
@@ -238,16 +239,13 @@ def trained_among(fusions: Sequence[str] | None) -> str:
     return trained[0] if trained else NETWORK
 
 
-def print_next(questions: Path, hits: Path | None) -> None:
+def print_next(questions: Path, hits: Path | None, store: str) -> None:
     """Print how the ranking is fitted to these questions."""
-    saved = (
-        "" if hits else f"trivium evaluate {quote(str(questions))} --store ... --hits mine.npz  and then  "
-    )
-    out.print(
-        f"fit the ranking to your documents:  {escape(saved)}trivium train {escape(quote(str(hits or 'mine.npz')))}"
-        " --out my-fusion",
-        soft_wrap=True,
-    )
+    steps = [f"trivium train {quote(str(hits or 'mine.npz'))} --out my-fusion"]
+    if hits is None:
+        save = f"trivium evaluate {quote(str(questions))} --store STORE --hits mine.npz"
+        steps.insert(0, for_store(save, store))
+    out.print(f"fit the ranking to your documents:  {escape('  and then  '.join(steps))}", soft_wrap=True)
 
 
 def print_decision(decision: Decision, present: str | None = None) -> None:

@@ -86,12 +86,12 @@ def page_folds(groups: Groups, n: int, seed: int) -> NDArray[np.int64]:
     through others, that these are fewer than ``n`` groups, by their first page alone. Train for a fold with
     :func:`apart`. Raises InputError when even the first pages are too few (:func:`most_folds`).
     """
-    return folds(groups if _joined(groups) >= n else _by_first_page(groups), n, seed)
+    return folds(groups if count_clusters(groups) >= n else _by_first_page(groups), n, seed)
 
 
 def most_folds(groups: Groups) -> int:
     """Return into how many folds :func:`page_folds` can divide the questions."""
-    return max(_joined(groups), _joined(_by_first_page(groups)))
+    return max(count_clusters(groups), count_clusters(_by_first_page(groups)))
 
 
 def apart(groups: Groups, held_out: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -104,7 +104,8 @@ def apart(groups: Groups, held_out: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return np.array([not out and taken.isdisjoint(own) for own, out in zip(groups, held_out, strict=True)])
 
 
-def _joined(groups: Groups) -> int:
+def count_clusters(groups: Groups) -> int:
+    """Return how many :func:`clusters` there are."""
     return int(clusters(groups).max(initial=-1)) + 1
 
 

@@ -81,7 +81,7 @@ class Network:
         return _in_halves(transposed, rows, 1 << len(players)).T
 
     def _logits(self, rows: Floats) -> Floats:
-        scaled = self._scaled(rows)
+        scaled = self.scaled(rows)
         scores = np.zeros(len(rows))
         for member in self._members:
             weights, bias = member[0]
@@ -91,8 +91,8 @@ class Network:
     def _logits_of_coalitions(
         self, rows: Floats, average: Floats, players: Sequence[Sequence[int]]
     ) -> Floats:
-        base = self._scaled(average[np.newaxis])
-        own = self._scaled(rows) - base
+        base = self.scaled(average[np.newaxis])
+        own = self.scaled(rows) - base
         shape = (1 << len(players), len(rows))
         scores = np.zeros(shape[0] * shape[1])
         for member in self._members:
@@ -107,7 +107,8 @@ class Network:
             scores += _after_first(member, values.reshape(len(scores), -1))
         return scores.reshape(shape) / len(self._members)
 
-    def _scaled(self, rows: Floats) -> Floats:
+    def scaled(self, rows: Floats) -> Floats:
+        """Return features (n, f) standardised and clipped, as the layers take them."""
         scaled: Floats = (rows - self.mean) / self.deviation
         return np.minimum(np.maximum(scaled, -CLIP, out=scaled), CLIP, out=scaled)
 

@@ -76,10 +76,15 @@ def shipped(embedder: str, names: bool = False) -> Artefact | None:
     """Return the network shipped for an embedder, for stores in which names in texts are entities if ``names``, or
     None.
     """
-    folder, wanted = artefacts(), embedder + names * WITH_NAMES
+    folder, wanted = artefacts(), shipped_name(embedder, names)
     # Compare with existing names instead of joining a path: a custom embedder's name may contain anything.
     found = [entry for entry in folder.iterdir() if entry.name == wanted] if folder.is_dir() else []
     return load(found[0]) if found else None
+
+
+def shipped_name(embedder: str, names: bool) -> str:
+    """Return the name of the network that ships, or would, for an embedder."""
+    return embedder + names * WITH_NAMES
 
 
 def shipped_for() -> list[tuple[str, bool]]:

@@ -116,8 +116,7 @@ def _share(word: str, parts: Sequence[str], asked: _Asked) -> float:
         return 1.0
     if any(word.startswith(short) for short in asked.capitals):
         return 0.5
-    found = sum(len(part) for part in parts if len(part) > 2 and part in asked.words)
-    return found / len(word)
+    return sum(map(len, _said(parts, asked))) / len(word)
 
 
 def _written(word: str, parts: Sequence[str], asked: _Asked) -> list[str]:
@@ -125,7 +124,12 @@ def _written(word: str, parts: Sequence[str], asked: _Asked) -> list[str]:
     if word in asked.words:
         return [asked.words[word]]
     short = [capitals.upper() for capitals in asked.capitals if word.startswith(capitals)]
-    return short or [asked.words[part] for part in parts if len(part) > 2 and part in asked.words]
+    return short or [asked.words[part] for part in _said(parts, asked)]
+
+
+def _said(parts: Sequence[str], asked: _Asked) -> list[str]:
+    """Return the parts of a title's word that the question has, without those of one or two letters."""
+    return [part for part in parts if len(part) > 2 and part in asked.words]
 
 
 def _same_time(title: _Title, asked: _Asked) -> float:

@@ -16,13 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
-from trivium.datasets.cross_validation import apart, page_folds
 from trivium.errors import InputError, MissingExtraError
 from trivium.fusion.artefact import Artefact
 from trivium.fusion.features import Layout
-from trivium.fusion.network import CLIP, Network
+from trivium.fusion.network import Network
 from trivium.fusion.registry import shipped
-from trivium.training.crossfit import Crossfit
+from trivium.training.crossfit import Crossfit, by_others
 from trivium.training.fit import corrected
 from trivium.training.settings import MOST
 from trivium.training.training_data import Collection, Example
@@ -63,17 +62,12 @@ def crossfit_adapted(
 ) -> Crossfit:
     """Adapt ``base`` for each of some folds of pages, with the questions that share no page with the fold's. The rows of
     the ``examples`` are those of its layout."""
-    fold = page_folds(pages, folds, seed=0)
     scores = [base.network.logits(example.rows.astype(np.float64)) for example in examples]
-    logits: list[Floats] = [np.zeros(0)] * len(examples)
-    networks = []
-    for held_out in range(folds):
-        rest = np.flatnonzero(apart(pages, fold == held_out)).tolist()
-        network = adapted(base, [examples[place] for place in rest], [scores[place] for place in rest])
-        networks.append(network)
-        for place in np.flatnonzero(fold == held_out).tolist():
-            logits[place] = network.logits(examples[place].rows.astype(np.float64))
-    return Crossfit(logits, fold, 0, tuple(networks))
+
+    def fit(rest: Sequence[int]) -> Network:
+        return adapted(base, [examples[place] for place in rest], [scores[place] for place in rest])
+
+    return by_others(examples, pages, folds, fit)
 
 
 def adapted(base: Artefact, examples: Sequence[Example], scores: Sequence[Floats] | None = None) -> Network:
@@ -88,7 +82,7 @@ def adapted(base: Artefact, examples: Sequence[Example], scores: Sequence[Floats
     ]
     if not useful:
         return network
-    columns = [_scaled(network, example.rows)[:, :views] for example, _ in useful]
+    columns = [network.scaled(example.rows.astype(np.float64))[:, :views] for example, _ in useful]
     rows = np.column_stack([np.concatenate([own for _, own in useful]), np.concatenate(columns)])
     weights = _fitted(
         rows,
@@ -97,11 +91,6 @@ def adapted(base: Artefact, examples: Sequence[Example], scores: Sequence[Floats
         np.array([example.weight for example, _ in useful]),
     )
     return corrected(network, float(weights[0]), weights[1:].tolist())
-
-
-def _scaled(network: Network, rows: NDArray[np.float32]) -> Floats:
-    scaled: Floats = np.clip((rows.astype(np.float64) - network.mean) / network.deviation, -CLIP, CLIP)
-    return scaled
 
 
 def _fitted(rows: Floats, gold: NDArray[np.bool_], sizes: Sequence[int], importance: Floats) -> Floats:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats
 from trivium.common.progress import Progress
-from trivium.datasets.cross_validation import apart, clusters, folds, page_folds
+from trivium.datasets.cross_validation import apart, count_clusters, folds, page_folds
 from trivium.fusion.network import Network
 from trivium.training.fit import Scale, Tick, Trained, scale_of, train
 from trivium.training.settings import Settings
@@ -23,7 +23,7 @@ class Crossfit:
 
     ``logits`` holds each question's scores (n,), ``fold`` (questions,) the fold each question was held out in.
     ``networks`` are the ensembles of the folds, if they are kept; ``epochs`` is the mean of the best epochs of all
-    networks, at least 1.
+    networks, at least 1; 0 if they were not trained in epochs.
     """
 
     logits: list[Floats]
@@ -40,12 +40,10 @@ def crossfit(
 ) -> Crossfit:
     """Train ``settings.members`` networks for each of ``settings.folds`` folds of pages. Raises InputError when there are
     fewer groups of questions than folds (:func:`trivium.datasets.cross_validation.page_folds`)."""
-    fold = page_folds(pages, settings.folds, seed=0)
     counter = EpochCounter(progress, settings.folds * settings.members * settings.epochs)
-    logits: list[Floats] = [np.zeros(0)] * len(examples)
-    epochs, networks = [], []
-    for held_out in range(settings.folds):
-        rest = np.flatnonzero(apart(pages, fold == held_out)).tolist()
+    epochs: list[int] = []
+
+    def fit(rest: Sequence[int]) -> Network:
         fold_examples = [examples[place] for place in rest]
         fold_pages = [pages[place] for place in rest]
         scale = scale_of(fold_examples)
@@ -53,12 +51,30 @@ def crossfit(
             _train_member(fold_examples, fold_pages, settings, member, scale, counter)
             for member in range(settings.members)
         ]
-        network = stack([result.network for result in trained])
+        epochs.extend(result.epochs for result in trained)
+        return stack([result.network for result in trained])
+
+    fitted = by_others(examples, pages, settings.folds, fit)
+    return replace(fitted, epochs=max(1, round(float(np.mean(epochs)))))
+
+
+def by_others(
+    examples: Sequence[Example],
+    pages: Sequence[Sequence[str]],
+    folds: int,
+    fit: Callable[[Sequence[int]], Network],
+) -> Crossfit:
+    """Score each question by the network that ``fit`` makes of the questions (their places) that share no page with its
+    fold."""
+    fold = page_folds(pages, folds, seed=0)
+    logits: list[Floats] = [np.zeros(0)] * len(examples)
+    networks = []
+    for held_out in range(folds):
+        network = fit(np.flatnonzero(apart(pages, fold == held_out)).tolist())
         networks.append(network)
         for place in np.flatnonzero(fold == held_out).tolist():
             logits[place] = network.logits(examples[place].rows.astype(np.float64))
-        epochs += [result.epochs for result in trained]
-    return Crossfit(logits, fold, max(1, round(float(np.mean(epochs)))), tuple(networks))
+    return Crossfit(logits, fold, 0, tuple(networks))
 
 
 def fit_all(
@@ -89,7 +105,7 @@ def stack(networks: Sequence[Network]) -> Network:
 def validation_part(pages: Sequence[Sequence[str]], parts: int, seed: int) -> NDArray[np.bool_]:
     """A mask (questions,) of the validation questions: those of one in ``parts`` of the pages; none when all questions
     share a page."""
-    parts = min(parts, len(np.unique(clusters(pages))))
+    parts = min(parts, count_clusters(pages))
     return folds(pages, parts, seed=seed) == 0 if parts > 1 else np.zeros(len(pages), dtype=bool)
 
 

@@ -156,10 +156,7 @@ def _model(keras: Any, width: int, settings: Settings, generator: np.random.Gene
         values = keras.layers.Dropout(settings.dropout, seed=next(seeds))(values)
     start = keras.initializers.GlorotUniform(seed=next(seeds))
     values = keras.layers.Dense(1, kernel_initializer=start)(values)
-    if settings.prior:
-        prior = np.array(settings.prior, dtype=np.float32)[:, np.newaxis]
-        values += keras.ops.matmul(rows[..., : len(prior)], prior)
-    return keras.Model(rows, values)
+    return keras.Model(rows, values + settings.prior * rows[..., :1])
 
 
 def _step(keras: Any, tf: Any, model: Any, settings: Settings, questions: int) -> Callable[..., Any]:
@@ -213,10 +210,10 @@ def _draw(
     return rows, gold, present
 
 
-def _network(model: Any, mean: Floats32, deviation: Floats32, prior: Sequence[float]) -> Network:
+def _network(model: Any, mean: Floats32, deviation: Floats32, prior: float) -> Network:
     numbers = [np.array(variable.numpy())[np.newaxis] for variable in model.trainable_variables]
     network = Network(mean, deviation, tuple(zip(numbers[::2], numbers[1::2], strict=True)))
-    return corrected(network, 1.0, prior) if prior else network
+    return corrected(network, 1.0, [prior]) if prior else network
 
 
 def corrected(network: Network, factor: float, weights: Sequence[float]) -> Network:

@@ -17,7 +17,7 @@ from trivium.fusion.artefact import Artefact
 from trivium.fusion.convex import load as load_convex
 from trivium.fusion.features import Layout
 from trivium.fusion.network import Network
-from trivium.fusion.registry import WITH_NAMES
+from trivium.fusion.registry import shipped_name
 from trivium.fusion.rrf import ReciprocalRank
 from trivium.fusion.score_table import Fusion
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
@@ -144,7 +144,7 @@ def adapt_fusion(
     """
     examples = examples_of(collection, base.layout)
     fitted = crossfit_adapted(base, examples, collection.pages, folds)
-    name = collection.embedder + collection.names * WITH_NAMES
+    name = shipped_name(collection.embedder, collection.names)
     told = (
         f"The network that ships for {name}, adapted: to its score a weighted sum of the standardised views is added,\n"
         f"with weights fitted to {len(examples):,} questions (penalty {PENALTY:g})."

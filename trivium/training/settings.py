@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from trivium.errors import ConfigurationError
 
-FEWEST, MOST = 50, 1000
-"""With so many questions the network that ships is adapted instead of a new one trained (experiments/fusion)."""
+FEWEST = 50
+"""With so many questions adapting the network that ships is worth it (experiments/fusion)."""
+MOST = 1000
+"""With fewer questions the network that ships is adapted instead of a new one trained (experiments/fusion)."""
 
 
 def check_minimum(settings: object, **minimum: int) -> None:
@@ -21,8 +23,8 @@ def check_minimum(settings: object, **minimum: int) -> None:
 class Settings:
     """How a network is trained.
 
-    Model: ``hidden`` are the numbers of units of the hidden layers, ``dropout`` their dropout rate in [0, 1). The
-    first columns, the standardised scores of the retrievers, times ``prior`` are added to the output.
+    Model: ``hidden`` are the numbers of units of the hidden layers, ``dropout`` their dropout rate in [0, 1). ``prior``
+    times the first column, the standardised score of the first retriever (``vector``), is added to the output.
 
     Optimiser: AdamW with learning rate ``rate``, which falls to zero over ``epochs`` along a cosine, weight decay
     ``decay``, and batches of ``batch`` questions.
@@ -43,7 +45,7 @@ class Settings:
     candidates: int = 64
     redrawn: int = 5
     watched: int = 8
-    prior: tuple[float, ...] = (3.0,)
+    prior: float = 3.0
     members: int = 5
     folds: int = 5
     seed: int = 0
@@ -52,7 +54,7 @@ class Settings:
         check_minimum(self, epochs=1, batch=1, candidates=4, redrawn=1, watched=2, members=1, folds=2, seed=0)
         if not all(units >= 1 for units in self.hidden):
             raise ConfigurationError(f"layers need 1 unit or more, got {self.hidden}")
-        if not all(0 <= factor < float("inf") for factor in self.prior):
-            raise ConfigurationError(f"the prior must be numbers of 0 or more, got {self.prior}")
+        if not 0 <= self.prior < float("inf"):
+            raise ConfigurationError(f"the prior must be 0 or a positive number, got {self.prior}")
         if not (0 <= self.dropout < 1 and self.rate > 0 and self.decay >= 0):
             raise ConfigurationError("expected a dropout in [0, 1), a positive rate and a decay of 0 or more")
