@@ -8,7 +8,7 @@ DEV_EXTRAS := dev,docs,$(EXTRAS),ocr,speech,ray,zim,openai,fastembed,datasets,pa
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install dev demo test test-slow check torture bench docs models neo4j local-llm ragas sbom lock clean
+.PHONY: install dev demo test test-slow check torture bench docs models neo4j local-llm ragas sbom package lock clean
 
 install: $(VENV)/installed
 
@@ -91,6 +91,10 @@ ragas: install
 EXTRAS_OF_RELEASE ?= serve
 sbom: dev
 	$(BIN)/python tools/sbom.py --extras "$(EXTRAS_OF_RELEASE)"
+
+# Wheel and sdist in dist/, checked; the wheel is installed where nothing else is, and has to run its demo there.
+package:
+	$(PYTHON) tools/package.py
 
 # The versions of constraints.txt with the checksums of their files on every platform. No address of an index is kept.
 lock: dev

@@ -1,17 +1,23 @@
-"""Compiles the loops in C when the package is built or installed: a wheel has them for its platform and any Python."""
+"""Compiles the loops in C when the package is built or installed: a wheel has them for its platform and any Python.
+Also makes the description of a package index from the README."""
 
 from __future__ import annotations
 
 import importlib.util
 import platform
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 from packaging.tags import platform_tags
 
-_COMPILE = Path(__file__).parent / "trivium" / "native" / "compile.py"
+_HERE = Path(__file__).parent
+_COMPILE = _HERE / "trivium" / "native" / "compile.py"
+_LINK = re.compile(r"(!?)(\[[^\]]*\])\((?![a-z]+:|#)([^)]+)\)")
+"""A link or picture of Markdown whose address is a path of the repository."""
 
 
 def _compiling() -> ModuleType:
@@ -41,3 +47,16 @@ class LoopsInC(BuildHookInterface[Any]):
         build_data["pure_python"] = False
         here = next(platform_tags()).replace("universal2", platform.machine())
         build_data["tag"] = f"py3-none-{here}"
+
+
+class Description(MetadataHookInterface):
+    """The hook of ``[tool.hatch.metadata.hooks.custom]``."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """The README, whose paths become addresses of this version in the repository."""
+        repository = f"{metadata['urls']['Repository']}/%s/v{metadata['version']}"
+        text = _LINK.sub(
+            lambda link: f"{link[1]}{link[2]}({repository % ('raw' if link[1] else 'blob')}/{link[3]})",
+            (_HERE / "README.md").read_text("utf-8"),
+        )
+        metadata["readme"] = {"content-type": "text/markdown", "text": text}
