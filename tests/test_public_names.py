@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import trivium
+from tests import promised
 from trivium import errors, types
 from trivium.answering import events
 
@@ -90,6 +92,15 @@ def test_the_names_for_type_checkers_are_the_names_at_run_time() -> None:
         for alias in node.names
     }
     assert checked == {(f"trivium.{module}", name) for name, module in trivium._HOME.items()}
+
+
+def test_nothing_that_was_promised_is_gone() -> None:
+    """Names, fields of JSON, commands and the format of stores of the last release (docs/stability.md); more may come."""
+    now = promised.present()
+    recorded = json.loads(promised.FILE.read_text("utf-8"))
+    assert {kind: sorted(set(names) - set(now[kind])) for kind, names in recorded.items()} == dict.fromkeys(
+        now, []
+    )
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

@@ -235,3 +235,12 @@ def test_whoever_loads_before_what_an_engine_needs_later_has_all_of_it(
         check=False,
     )
     assert (done.returncode, done.stdout.strip()) == (0, ""), done.stderr
+
+
+def test_a_process_that_embeds_reports_to_nobody(tmp_path: Path) -> None:
+    """onnxruntime would number the device in the cache of its user and queue reports there, which it sends later."""
+    code = "from trivium.embedding.registry import open_embedder; open_embedder('minilm').embed_query('Mars')"
+    alone = {"HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", code], env=alone, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()] == []

@@ -98,7 +98,10 @@ def libraries() -> set[str]:
 def differences(file: Path, found: set[str], expected: set[str]) -> list[str]:
     """Sentences on what is too much and what is missing."""
     return [
-        *(f"{file.name} contains {name}, which is no tracked file that belongs there" for name in sorted(found - expected)),
+        *(
+            f"{file.name} contains {name}, which is no tracked file that belongs there"
+            for name in sorted(found - expected)
+        ),
         *(f"{file.name} lacks {name}" for name in sorted(expected - found)),
     ]
 

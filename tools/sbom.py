@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 from typing import Any
@@ -67,18 +67,32 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def runtime_parts(extras: Sequence[str]) -> set[str]:
     """Names of the packages that the package needs with the extras here, directly or not. Raises SystemExit where one is
     not installed."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    unknown = set(extras) - set(project["optional-dependencies"])
+    declared = project()
+    unknown = set(extras) - set(declared["optional-dependencies"])
     if unknown:
-        raise SystemExit(f"expected extras of {', '.join(project['optional-dependencies'])}, got {unknown}")
-    lists = [project["dependencies"], *(project["optional-dependencies"][extra] for extra in extras)]
-    waiting = [(Requirement(line), "") for lines in lists for line in lines]
+        raise SystemExit(f"expected extras of {', '.join(declared['optional-dependencies'])}, got {unknown}")
+    lists = [declared["dependencies"], *(declared["optional-dependencies"][extra] for extra in extras)]
+    return closure([line for lines in lists for line in lines])
+
+
+def project() -> dict[str, Any]:
+    """What pyproject.toml says of the package."""
+    table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    return table
+
+
+def closure(lines: Sequence[str], without: Collection[str] = ()) -> set[str]:
+    """Names of the packages that requirements ask for, and of those that these need; not those of ``without``, nor what
+    only they need. Raises SystemExit where one is not installed."""
+    waiting = [(Requirement(line), "") for line in lines]
     seen: set[tuple[str, str]] = set()
     while waiting:
         requirement, extra = waiting.pop()
         if requirement.marker is not None and not requirement.marker.evaluate({"extra": extra}):
             continue
         name = canonicalize_name(requirement.name)
+        if name in without:
+            continue
         for wanted in ("", *requirement.extras):
             if (name, wanted) in seen:
                 continue
@@ -87,7 +101,7 @@ def runtime_parts(extras: Sequence[str]) -> set[str]:
                 waiting += [(Requirement(line), wanted) for line in requires(name) or ()]
             except PackageNotFoundError:
                 raise SystemExit(
-                    f"{name} is not installed: run this in an environment with trivium[{','.join(extras)}]"
+                    f"{name} is not installed: run this in an environment that has what it lists"
                 ) from None
     return {name for name, _ in seen}
 

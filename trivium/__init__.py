@@ -4,8 +4,12 @@
 it raises. Each name is imported on first use, so ``import trivium`` is fast and needs no optional package.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+# Before onnxruntime is imported anywhere: its packages from 1.29 on number the device and report to Microsoft.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 __version__ = "0.1.0"
 

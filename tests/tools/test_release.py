@@ -14,6 +14,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tools import required_packages
+
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 DIRECT = [Requirement(line) for line in PROJECT["dependencies"] + PROJECT["optional-dependencies"]["serve"]]
@@ -103,15 +105,20 @@ def test_no_part_is_under_a_licence_that_binds_whoever_passes_it_on(
 
 
 def test_the_page_on_required_packages_has_a_row_for_each(tool: ModuleType, bom: dict[str, Any]) -> None:
-    """In the order of pyproject.toml, with the licence that it declares; the sizes sum up to the one named above."""
+    """In the order of pyproject.toml, with the licence that it declares; the sizes sum up to the one named above. Every
+    command that comes with a required package is named."""
     page = (ROOT / "docs" / "reference" / "packages.md").read_text("utf-8")
-    rows = re.findall(r"^\| (\S+) \| (.+) \| ([\d.]+) \| (.+) \|$", page, re.MULTILINE)
+    rows = [row.group("name", "size", "commands", "licence") for row in required_packages.ROW.finditer(page)]
     declared = {canonicalize_name(part["name"]): tool.licence(part) for part in bom["components"]}
     names = [Requirement(line).name for line in PROJECT["dependencies"]]
-    assert [(name, licence) for name, _, _, licence in rows] == [
+    assert [(name, licence) for name, *_, licence in rows] == [
         (name, declared[canonicalize_name(name)]) for name in names
     ]
-    assert f"together {sum(float(size) for _, _, size, _ in rows):.0f} MB" in page
+    assert f"together {sum(float(size) for _, size, *_ in rows):.0f} MB" in page
+    needed = tool.runtime_parts([])
+    assert sorted(command for part in needed for command in required_packages.commands_of(part)) == sorted(
+        command for _, _, commands, _ in rows for command in re.findall("`(.+?)`", commands)
+    )
 
 
 def test_a_release_is_installed_by_checksums_of_the_versions_that_are_tested(bom: dict[str, Any]) -> None:

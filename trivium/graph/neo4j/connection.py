@@ -96,6 +96,7 @@ class Connection:
             fetch_size=_FETCH_SIZE,
             notifications_min_severity="OFF",
             user_agent="trivium",
+            telemetry_disabled=True,
         )
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
