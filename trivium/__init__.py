@@ -1,4 +1,4 @@
-"""Trivium: a knowledge graph from encyclopedic documents, and retrieval that fuses many views of relevance.
+"""Trivium: search and cited answers over your own documents, by a knowledge graph and many views of relevance.
 
 :class:`Engine` is the main entry point. This module exports it, the types of its arguments and results, and every error
 it raises. Each name is imported on first use, so ``import trivium`` is fast and needs no optional package.
