@@ -241,6 +241,8 @@ def test_a_process_that_embeds_reports_to_nobody(tmp_path: Path) -> None:
     """onnxruntime would number the device in the cache of its user and queue reports there, which it sends later."""
     code = "from trivium.embedding.registry import open_embedder; open_embedder('minilm').embed_query('Mars')"
     alone = {"HOME": str(tmp_path), "PYTHONPATH": str(Path(__file__).parents[1])}
-    done = subprocess.run([sys.executable, "-c", code], env=alone, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=alone, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
     assert [str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*") if file.is_file()] == []
