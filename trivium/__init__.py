@@ -4,10 +4,14 @@
 it raises. Each name is imported on first use, so ``import trivium`` is fast and needs no optional package.
 """
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+# Unless told not to, ONNX Runtime keeps an id of the device in the user's cache and reports its use to its makers.
+os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")
 
 if TYPE_CHECKING:
     from trivium.answering.events import AnswerEvent as AnswerEvent
