@@ -32,7 +32,7 @@ VOLUME ["/data"]
 EXPOSE 8000
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["python", "-c", \
-    "from http.client import HTTPConnection as C; c = C('127.0.0.1', 8000, timeout=4); c.request('GET', '/health'); exit(c.getresponse().status != 200)"]
+    "import urllib.request as r; r.build_opener(r.ProxyHandler({})).open('http://127.0.0.1:8000/health')"]
 ENTRYPOINT ["trivium"]
 # To the other side of the container's own network; which addresses of the machine reach it, --publish says.
 CMD ["serve", "--host", "0.0.0.0"]

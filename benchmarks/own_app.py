@@ -151,7 +151,7 @@ def gunicorn(store: Path, workers: int) -> Iterator[tuple[subprocess.Popen[bytes
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "gunicorn", "fastapi_app:app", "--chdir", str(EXAMPLES)]
     command += ["--worker-class", "uvicorn_worker.UvicornWorker", "--workers", str(workers)]
-    command += ["--bind", f"127.0.0.1:{port}", "--log-level", "warning"]
+    command += ["--bind", f"127.0.0.1:{port}", "--log-level", "warning", "--no-control-socket"]
     master = subprocess.Popen(command, env={**os.environ, "TRIVIUM_STORE": str(store)})
     try:
         asyncio.run(started_workers(port, workers))
@@ -167,7 +167,9 @@ async def started_workers(port: int, count: int) -> None:
     found: set[int] = set()
     while len(found) < count:
         if time.monotonic() > deadline:
-            sys.exit("the application did not start: is the extra `serve` installed, with gunicorn, uvicorn-worker?")
+            sys.exit(
+                "the application did not start: is the extra `serve` installed, with gunicorn, uvicorn-worker?"
+            )
         await asyncio.sleep(0.1)
         found |= await workers_that(port, "/ready", b"process", seen) - {0}
 

@@ -114,6 +114,7 @@ def environment(commands: Path) -> Iterator[Mapping[str, str]]:
             "PYTHONPATH": str(ROOT),
             "PYTHONIOENCODING": "utf-8",
             "COLUMNS": "100",
+            "GUNICORN_CMD_ARGS": "--no-control-socket",
             "TRIVIUM_EMBEDDER": "minilm",
             "TRIVIUM_CHAT_BASE_URL": model.base_url,
             "OPENAI_API_KEY": "sk-of-a-test-0123456789",
@@ -133,7 +134,9 @@ def test_every_block_of_the_page_works(
             if block.not_run is not None:
                 continue
             if block.file is not None:
-                assert block.text == (ROOT / block.file).read_text("utf-8"), f"{block.place}: not {block.file}"
+                assert block.text == (ROOT / block.file).read_text("utf-8"), (
+                    f"{block.place}: not {block.file}"
+                )
                 shutil.copy(ROOT / block.file, desk)
             elif block.language in ("json", "toml"):
                 _check_data(block)
@@ -270,7 +273,7 @@ def _wait_until_ready(server: subprocess.Popen[bytes], port: int, block: Block) 
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         assert server.poll() is None, f"{block.place} ended with {server.returncode}"
-        with suppress(requests.ConnectionError):
+        with suppress(requests.ConnectionError, requests.Timeout):
             if requests.get(f"http://127.0.0.1:{port}/ready", timeout=10).ok:
                 return
         time.sleep(0.1)

@@ -35,7 +35,7 @@ def test_a_container_is_no_root_and_gets_its_signals_itself(sample_store: Path) 
     _, last = stages()
     assert re.fullmatch(r"[1-9]\d*:[1-9]\d*", last.last("USER"))
     assert last.program()[:2] == ["trivium", "serve"] and last.last("STOPSIGNAL") == "SIGTERM"
-    (path,) = re.findall(r"'(/\w+)'", last.health()[-1])
+    (path,) = re.findall(r":8000(/\w+)'", last.health()[-1])
     with serving(sample_store) as client:
         assert client.get(path).status_code == 200
     assert not re.search(r"apt-get|gcc|ziglang", " ".join(last.runs()))

@@ -44,9 +44,7 @@ def test_the_probes_ask_open_routes_of_the_server(pod: dict[str, Any], sample_st
         assert client.get("/stats").status_code == 401
 
 
-def test_names_and_labels_lead_from_one_part_to_the_other(
-    parts: dict[str, Any], pod: dict[str, Any]
-) -> None:
+def test_names_and_labels_lead_from_one_part_to_the_other(parts: dict[str, Any], pod: dict[str, Any]) -> None:
     (container,) = pod["containers"]
     deployment, service = parts["Deployment"]["spec"], parts["Service"]["spec"]
     labels = deployment["template"]["metadata"]["labels"]
