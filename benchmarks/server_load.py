@@ -82,6 +82,11 @@ class Client:
             self.close()
         return int(answer.split(" ")[1]), content
 
+    @property
+    def connected(self) -> bool:
+        """Whether the connection of the request before is still open."""
+        return self._reader is not None and not self._reader.at_eof()
+
     def close(self) -> None:
         """Close the connection."""
         if self._writer is not None:

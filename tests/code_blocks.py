@@ -5,7 +5,8 @@ otherwise:
 
 ``<!-- not run: REASON -->``    what cannot run in a test, with the reason;
 ``<!-- keeps running -->``      a server: started, waited for, and stopped at the end of the page;
-``<!-- exit code N -->``        a command that is shown because it fails.
+``<!-- exit code N -->``        a command that is shown because it fails;
+``<!-- file: PATH -->``         a file of the repository, word for word, which the blocks below find in their folder.
 """
 
 from __future__ import annotations
@@ -23,13 +24,14 @@ SHOWN = frozenset({"json", "toml", "text", "cypher"})
 
 _NOT_RUN = re.compile(r"<!-- not run: (.+?) -->")
 _EXIT_CODE = re.compile(r"<!-- exit code (\d+) -->")
+_FILE = re.compile(r"<!-- file: (\S+) -->")
 _KEEPS_RUNNING = "<!-- keeps running -->"
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
     """A block: where it begins, what it is, and what the comment above says of it. ``not_run`` is the reason why it is
-    left out, None where it runs."""
+    left out, None where it runs; ``file`` the path of the file that it is, None where it is none."""
 
     page: str
     line: int
@@ -38,6 +40,7 @@ class Block:
     not_run: str | None = None
     keeps_running: bool = False
     exit_code: int = 0
+    file: str | None = None
 
     @property
     def place(self) -> str:
@@ -68,7 +71,7 @@ def blocks(page: str) -> list[Block]:
 
 def _comment(html: str) -> str | None:
     text = html.strip()
-    known = _NOT_RUN.fullmatch(text) or _EXIT_CODE.fullmatch(text) or text == _KEEPS_RUNNING
+    known = any(form.fullmatch(text) for form in (_NOT_RUN, _EXIT_CODE, _FILE)) or text == _KEEPS_RUNNING
     return text if known else None
 
 
@@ -83,6 +86,7 @@ def _block(page: str, line: int, language: str, text: str, note: str | None) -> 
         )
     reason = _NOT_RUN.fullmatch(note or "")
     code = _EXIT_CODE.fullmatch(note or "")
+    file = _FILE.fullmatch(note or "")
     return Block(
         page,
         line,
@@ -91,4 +95,5 @@ def _block(page: str, line: int, language: str, text: str, note: str | None) -> 
         not_run=reason[1] if reason else None,
         keeps_running=note == _KEEPS_RUNNING,
         exit_code=int(code[1]) if code else 0,
+        file=file[1] if file else None,
     )

@@ -44,6 +44,7 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/howto/train.md": ("my-store",),
     "docs/howto/synthesize.md": (),
     "docs/howto/serve.md": ("my-store",),
+    "docs/howto/deploy.md": ("my-store",),
     "docs/howto/mcp.md": (),
     "docs/howto/langchain.md": ("my-store",),
     "docs/howto/neo4j.md": (),
@@ -78,9 +79,9 @@ SECONDS = 240
 
 @pytest.fixture(scope="module")
 def commands(python: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with ``trivium`` and ``python``, those under test: they have imported the package already."""
+    """A folder with ``trivium``, ``python`` and ``gunicorn``, those under test: they have imported the package."""
     folder = tmp_path_factory.mktemp("bin")
-    for name, arguments in (("trivium", "-m trivium"), ("python", "")):
+    for name, arguments in (("trivium", "-m trivium"), ("python", ""), ("gunicorn", "-m gunicorn")):
         command = folder / name
         command.write_text(f'#!/bin/sh\nexec "{python}" {arguments} "$@"\n', "utf-8")
         command.chmod(0o755)
@@ -113,6 +114,7 @@ def environment(commands: Path) -> Iterator[Mapping[str, str]]:
             "PYTHONPATH": str(ROOT),
             "PYTHONIOENCODING": "utf-8",
             "COLUMNS": "100",
+            "GUNICORN_CMD_ARGS": "--no-control-socket",
             "TRIVIUM_EMBEDDER": "minilm",
             "TRIVIUM_CHAT_BASE_URL": model.base_url,
             "OPENAI_API_KEY": "sk-of-a-test-0123456789",
@@ -131,12 +133,18 @@ def test_every_block_of_the_page_works(
         for block in blocks(page):
             if block.not_run is not None:
                 continue
-            if block.language in ("json", "toml"):
+            if block.file is not None:
+                assert block.text == (ROOT / block.file).read_text("utf-8"), (
+                    f"{block.place}: not {block.file}"
+                )
+                shutil.copy(ROOT / block.file, desk)
+            elif block.language in ("json", "toml"):
                 _check_data(block)
             elif block.language in ("sh", "python"):
                 text = block.text.replace("8000", str(port))
                 if block.keeps_running:
-                    servers.append(_start(f"{text.rstrip()} --port {port}", desk, environment))
+                    named = "" if str(port) in text else f" --port {port}"
+                    servers.append(_start(f"{text.rstrip()}{named}", desk, environment))
                     _wait_until_ready(servers[-1], port, block)
                 else:
                     _run(block, text, desk, environment)
@@ -156,18 +164,20 @@ def test_a_block_that_is_not_run_says_why(block: Block) -> None:
 
 
 def test_blocks_are_found_with_what_is_said_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The three comments, and blocks without one."""
+    """The four comments, and blocks without one."""
     monkeypatch.setattr("tests.code_blocks.ROOT", tmp_path)
     (tmp_path / "page.md").write_text(
         "```sh\nls\n```\n\n<!-- not run: takes an hour -->\n```sh\nmake\n```\n\n"
-        "<!-- exit code 3 -->\n```sh\nfalse\n```\n\n<!-- keeps running -->\n```sh\nserve\n```\n",
+        "<!-- exit code 3 -->\n```sh\nfalse\n```\n\n<!-- keeps running -->\n```sh\nserve\n```\n\n"
+        "<!-- file: examples/app.py -->\n```python\napp\n```\n",
         "utf-8",
     )
-    plain, left_out, fails, server = blocks("page.md")
+    plain, left_out, fails, server, file = blocks("page.md")
     assert (plain.text, plain.not_run, plain.exit_code, plain.keeps_running) == ("ls\n", None, 0, False)
     assert left_out.not_run == "takes an hour"
     assert fails.exit_code == 3 and fails.line == 11
-    assert server.keeps_running
+    assert server.keeps_running and server.file is None
+    assert file.file == "examples/app.py"
 
 
 @pytest.mark.parametrize(
@@ -263,7 +273,7 @@ def _wait_until_ready(server: subprocess.Popen[bytes], port: int, block: Block) 
     deadline = time.monotonic() + SECONDS
     while time.monotonic() < deadline:
         assert server.poll() is None, f"{block.place} ended with {server.returncode}"
-        with suppress(requests.ConnectionError):
+        with suppress(requests.ConnectionError, requests.Timeout):
             if requests.get(f"http://127.0.0.1:{port}/ready", timeout=10).ok:
                 return
         time.sleep(0.1)

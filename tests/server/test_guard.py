@@ -91,6 +91,17 @@ def test_on_loopback_a_foreign_host_name_is_refused(client: TestClient, host: st
     assert client.get("/stats", headers={"host": host, "x-api-key": KEY}).status_code == status
 
 
+@pytest.mark.parametrize(("hosts", "status"), [((), 200), (("trivium.example",), 403)])
+def test_elsewhere_host_names_are_checked_where_some_are_allowed(
+    store: Path, hosts: tuple[str, ...], status: int
+) -> None:
+    """As in a container, whose port only this machine can reach."""
+    with serving(store, ServerSettings(host="0.0.0.0", hosts=hosts)) as client:
+        assert client.get("/health", headers={"host": "evil.example"}).status_code == status
+        for name in ("localhost:8000", "trivium.example"):
+            assert client.get("/health", headers={"host": name}).status_code == 200
+
+
 @pytest.mark.parametrize(
     ("origin", "status"),
     [

@@ -65,7 +65,8 @@ class Guard:
         self._settings = settings
         self._keys = keys
         self._check_space = check_space
-        self._hosts = frozenset((*LOOPBACK, *settings.hosts)) if settings.on_loopback else None
+        named = settings.on_loopback or settings.hosts
+        self._hosts = frozenset((*LOOPBACK, *settings.hosts)) if named else None
         self._rates = None if settings.rate_limit is None else RateLimit(settings.rate_limit)
         self._wrong_keys = RateLimit(WRONG_KEYS)
 
@@ -118,7 +119,8 @@ class Guard:
         return self._settings.upload_bytes if _uploads(path) else self._settings.request_bytes
 
     def _check_host(self, headers: Headers) -> None:
-        """Accept only the loopback names on loopback: a website may point its name here (DNS rebinding)."""
+        """Accept only the loopback names and those of the settings, on loopback or where there are such: a website may
+        point its name here (DNS rebinding)."""
         if self._hosts is None:
             return
         host = _host_name(headers.get("host", ""))

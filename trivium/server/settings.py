@@ -64,8 +64,8 @@ class ServerSettings(BaseModel):
     - ``api_keys``: keys, or lines as in ``api_key_file``. Any of them gives access; without keys the API is open.
     - ``api_key_file``: file of keys, reloaded when it changes (:mod:`trivium.server.keys`).
     - ``cors_origins``: other origins whose pages may use the API (``https://host[:port]``).
-    - ``hosts``: host names of the server in addition to the loopback ones. Checked only when it listens on loopback,
-      where a foreign name indicates DNS rebinding.
+    - ``hosts``: host names of the server in addition to the loopback ones. Any other name indicates DNS rebinding.
+      Without ``hosts`` that is checked only when it listens on loopback.
     - ``rate_limit``: requests per minute and client, None for unlimited. A client is its key, else its address.
 
     Sizes and times:
