@@ -21,7 +21,10 @@ from trivium.text.function_words import FUNCTION_WORDS
 
 _WORDS = re.compile(r"\d+(?:\.\d+)+|[^\W_]+")
 _PARTS = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
-_YEAR = re.compile(r"(?<!\d)(?:(?:[Ff][Yy] ?'?|[Qq][1-4])?((?:19|20)\d\d)|[Ff][Yy] ?'?(\d\d))(?!\d)")
+_YEAR = re.compile(
+    r"(?<![^\W_])(?:(?:[A-Za-z]*|[Qq][1-4])((?:19|20)\d\d)(?=[QqHh][1-4]|[\W_]|$)|[Ff][Yy] ?'?(\d\d)(?!\d))"
+)
+"""``FY2017``, ``Q22023``, ``2023Q2``, ``report2017``, ``FY17``; not the digits of ``b2019a4f``."""
 _QUARTER = re.compile(
     r"(?<![A-Za-z])[Qq]([1-4])(?!\d(?!\d\d\d))|\b(first|second|third|fourth)[ -](?:fiscal )?quarter",
     re.IGNORECASE,
