@@ -77,7 +77,6 @@ def test_work_of_a_cancelled_task_stops() -> None:
 
 
 def test_items_arrive_from_a_thread_then_what_it_raises() -> None:
-    seen: list[object] = []
     threads: set[int] = set()
 
     def begin() -> Generator[int | None, None, None]:
@@ -87,9 +86,10 @@ def test_items_arrive_from_a_thread_then_what_it_raises() -> None:
         raise ValueError("broken")
 
     async def read() -> None:
-        async for item in stopping.iterated(begin):
-            seen.append(item)
+        items = stopping.iterated(begin)
+        assert [await anext(items), await anext(items)] == [1, None]
+        with pytest.raises(ValueError, match="broken"):
+            await anext(items)
 
-    with pytest.raises(ValueError, match="broken"):
-        asyncio.run(read())
-    assert seen == [1, None] and threads.isdisjoint({threading.get_ident()})
+    asyncio.run(read())
+    assert threads.isdisjoint({threading.get_ident()})

@@ -69,8 +69,10 @@ _SAME = (
     "rewrite",
 )
 """Fields that have the names they have in requests of the engine."""
-_MAX_TURNS = 20
-_MAX_ANSWER_CHARACTERS = 20_000
+MAX_TURNS = 20
+"""Maximum number of turns in the history of a question."""
+MAX_ANSWER_CHARACTERS = 20_000
+"""Maximum length of an answer in the history."""
 
 
 class Given(BaseModel):
@@ -174,7 +176,7 @@ class PastTurn(Given):
     """An earlier question and its answer."""
 
     question: QuestionText
-    answer: Whole = Field(max_length=_MAX_ANSWER_CHARACTERS)
+    answer: Whole = Field(max_length=MAX_ANSWER_CHARACTERS)
 
     def turn(self) -> Turn:
         """Convert to the engine's type."""
@@ -182,7 +184,7 @@ class PastTurn(Given):
 
 
 History = Annotated[
-    list[PastTurn], Field(max_length=_MAX_TURNS, description="The conversation so far, oldest first.")
+    list[PastTurn], Field(max_length=MAX_TURNS, description="The conversation so far, oldest first.")
 ]
 
 
@@ -338,6 +340,10 @@ class ErrorDetail(BaseModel):
 
     code: str = Field(description="Machine-readable code.", examples=["not_found"])
     message: str = Field(description="Human-readable message.", examples=["there is no document 'Vulcan'"])
+    type: str | None = Field(
+        None, description="Only below `/v1/`, like `param`: the kind, as in OpenAI's API."
+    )
+    param: str | None = Field(None, description="The field of the request that is wrong.")
 
 
 class ErrorAnswer(BaseModel):
