@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from trivium.answering.answer_layout import as_markdown
+from trivium.answering.answer_layout import as_markdown, tables_as_lines
 from trivium.graph.protocols import SearchStore
 from trivium.search.picture_queries import views_for
 from trivium.search.requests import AskRequest, SearchRequest, describe
@@ -179,8 +179,8 @@ class PastTurn(Given):
     answer: Whole = Field(max_length=MAX_ANSWER_CHARACTERS)
 
     def turn(self) -> Turn:
-        """Convert to the engine's type."""
-        return Turn(self.question, self.answer)
+        """Convert to the engine's type. The answer may be its Markdown."""
+        return Turn(self.question, tables_as_lines(self.answer))
 
 
 History = Annotated[
