@@ -58,21 +58,21 @@ _CODES = {
 }
 
 
+_KINDS: Mapping[int, str] = {
+    HTTPStatus.TOO_MANY_REQUESTS: "rate_limit_error",
+    HTTPStatus.UNAUTHORIZED: "authentication_error",
+}
+"""Kinds of errors in OpenAI's API, by status."""
+
+
 class ApiError(HTTPException):
     """An error response. (FastAPI replaces any other exception that is raised while it reads a body.)"""
 
     def __init__(
-        self,
-        status: int,
-        code: str,
-        message: str,
-        headers: Mapping[str, str] | None = None,
-        param: str | None = None,
+        self, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
     ) -> None:
-        """``param`` is the field of the request that is wrong, if it is one."""
         super().__init__(status, message, dict(headers or {}))
         self.code = code
-        self.param = param
 
     def response(self, path: str) -> JSONResponse:
         """Convert the error to a response to a request for this path."""
@@ -88,12 +88,9 @@ def error_body(code: str, message: str) -> dict[str, dict[str, str]]:
 
 def openai_body(error: ApiError) -> dict[str, dict[str, str | None]]:
     """Return the JSON of an error in the form of OpenAI's API."""
-    kind = "invalid_request_error"
-    if error.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        kind = "server_error"
-    elif error.status_code == HTTPStatus.TOO_MANY_REQUESTS:
-        kind = "rate_limit_error"
-    return {"error": {**error_body(error.code, error.detail)["error"], "type": kind, "param": error.param}}
+    ours = error.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR
+    kind = "server_error" if ours else _KINDS.get(error.status_code, "invalid_request_error")
+    return {"error": {**error_body(error.code, error.detail)["error"], "type": kind, "param": None}}
 
 
 def unsupported(kind: str, expected: str) -> ApiError:
@@ -185,8 +182,7 @@ def _invalid(error: RequestValidationError) -> ApiError:
     message = describe_faults([(fault["loc"], fault["msg"]) for fault in faults])
     if any(fault["type"] == "json_invalid" for fault in faults):
         return ApiError(400, "malformed", f"the body is not JSON: {message}")
-    param = next((str(place) for place in faults[0]["loc"] if place != "body"), None)
-    return ApiError(422, "invalid", message, param=param)
+    return ApiError(422, "invalid", message)
 
 
 def install(app: FastAPI) -> None:

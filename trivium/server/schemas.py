@@ -340,10 +340,7 @@ class ErrorDetail(BaseModel):
 
     code: str = Field(description="Machine-readable code.", examples=["not_found"])
     message: str = Field(description="Human-readable message.", examples=["there is no document 'Vulcan'"])
-    type: str | None = Field(
-        None, description="Only below `/v1/`, like `param`: the kind, as in OpenAI's API."
-    )
-    param: str | None = Field(None, description="The field of the request that is wrong.")
+    type: str | None = Field(None, description="Only below `/v1/`: its kind, as in OpenAI's API.")
 
 
 class ErrorAnswer(BaseModel):

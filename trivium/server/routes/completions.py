@@ -68,7 +68,7 @@ class ChatBody(BaseModel):
         *before, last = self.messages
         if last.role != "user":
             message = f"messages: expected one of the role user at the end, got {last.role[:100]!r}"
-            raise ApiError(400, "bad_request", message, param="messages")
+            raise ApiError(400, "bad_request", message)
         history: list[dict[str, str]] = []
         question = ""
         for said in before:
@@ -86,10 +86,8 @@ class ChatBody(BaseModel):
 @router.get("/models")
 async def list_models() -> dict[str, Any]:
     """Return the only model, the store, in the form of OpenAI's API."""
-    return {
-        "object": "list",
-        "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": MODEL}],
-    }
+    model = {"id": MODEL, "object": "model", "created": 0, "owned_by": MODEL}
+    return {"object": "list", "data": [model]}
 
 
 @router.post(
@@ -106,7 +104,7 @@ async def complete(given: ChatBody, request: Request, serving: Serving) -> Any:
     """
     if given.model != MODEL:
         message = f"the model {given.model[:100]!r} is not known here: expected {MODEL!r}"
-        raise ApiError(404, "model_not_found", message, param="model")
+        raise ApiError(404, "model_not_found", message)
     asked, reply = given.asked(), _Reply(request, given)
     if given.stream and not serving.quotes(serving.model):
         return event_stream(_written(request, await begin(asked, request, serving), reply))
