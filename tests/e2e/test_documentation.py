@@ -44,7 +44,7 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/howto/train.md": ("my-store",),
     "docs/howto/synthesize.md": (),
     "docs/howto/serve.md": ("my-store",),
-    "docs/howto/mcp.md": (),
+    "docs/howto/mcp.md": ("my-store",),
     "docs/howto/langchain.md": ("my-store",),
     "docs/howto/neo4j.md": (),
     "docs/howto/dbpedia.md": (),

@@ -75,7 +75,8 @@ def _file_of(client: Client) -> Path:
 
 def _read(file: Path) -> dict[str, Any]:
     try:
-        configured = json.loads(file.read_text("utf-8-sig")) if file.exists() else {}
+        text = file.read_text("utf-8-sig") if file.exists() else ""
+        configured = json.loads(text.strip() or "{}")
     except ValueError as error:
         raise InputError(f"expected JSON in {file}, got something else ({error}): mend it first") from error
     if not isinstance(configured, dict) or not isinstance(configured.get(_SERVERS, {}), dict):
