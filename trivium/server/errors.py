@@ -58,13 +58,6 @@ _CODES = {
 }
 
 
-_KINDS: Mapping[int, str] = {
-    HTTPStatus.TOO_MANY_REQUESTS: "rate_limit_error",
-    HTTPStatus.UNAUTHORIZED: "authentication_error",
-}
-"""Kinds of errors in OpenAI's API, by status."""
-
-
 class ApiError(HTTPException):
     """An error response. (FastAPI replaces any other exception that is raised while it reads a body.)"""
 
@@ -89,7 +82,7 @@ def error_body(code: str, message: str) -> dict[str, dict[str, str]]:
 def openai_body(error: ApiError) -> dict[str, dict[str, str | None]]:
     """Return the JSON of an error in the form of OpenAI's API."""
     ours = error.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR
-    kind = "server_error" if ours else _KINDS.get(error.status_code, "invalid_request_error")
+    kind = "server_error" if ours else "invalid_request_error"
     return {"error": {**error_body(error.code, error.detail)["error"], "type": kind, "param": None}}
 
 

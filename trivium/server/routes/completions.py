@@ -33,7 +33,7 @@ router = APIRouter(prefix="/v1", tags=["openai"])
 
 MODEL = "trivium"
 """The name of the only model: the store, answered by the server's default language model, or quoted."""
-_MARK = re.compile(r"^(`{3,})[^`\n]*$.*?^\1$|\[(\d{1,9})\]", re.MULTILINE | re.DOTALL)
+_MARK = re.compile(r"^(`{3,})[^`\n]*$.*?(?:^\1$|\Z)|\[(\d{1,9})\]", re.MULTILINE | re.DOTALL)
 """A block of code, which has no citations, or a citation."""
 
 
