@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import inspect
+import time
+from collections.abc import Generator, Iterator
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import trivium
+from tests.fakes.chat_model import ScriptedModel
+from trivium.common import stopping
 from trivium.fusion.rrf import ReciprocalRank
+from trivium.llm.chat_model import Reply, ReplyUsage
 from trivium.search.stage_timing import StageEnded
 from trivium.testing import HashEmbedder, toy_store
 from trivium.testing.toys import TOY_RECORDS
@@ -103,6 +109,82 @@ def test_the_asynchronous_twins_answer_alike(engine: trivium.Engine) -> None:
 
     hits, answer = asyncio.run(both())
     assert hits == engine.search(QUESTION, 3) and answer == engine.ask(QUESTION, k=3)
+
+
+@pytest.mark.parametrize("name", ["search", "ask", "ask_stream"])
+def test_the_asynchronous_twins_take_the_same(name: str) -> None:
+    """For type checkers, too: no option is of any type."""
+    usual, twin = (inspect.signature(getattr(trivium.Engine, one)) for one in (name, f"a{name}"))
+    assert twin.parameters == usual.parameters
+
+
+def test_events_come_without_blocking_the_loop_and_are_those_of_the_stream(engine: trivium.Engine) -> None:
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def collect() -> list[trivium.AnswerEvent]:
+        counting = asyncio.ensure_future(count())
+        events = [event async for event in engine.aask_stream(QUESTION, k=3)]
+        counting.cancel()
+        return events
+
+    assert asyncio.run(collect()) == list(engine.ask_stream(QUESTION, k=3))
+    assert turns > 3, "other tasks ran meanwhile"
+
+
+class Endless(ScriptedModel):
+    """Goes on writing, a number every few milliseconds, until it is closed."""
+
+    def stream(self, *_: Any, **__: Any) -> Reply:
+        """Its pieces."""
+
+        def pieces() -> Generator[str, None, ReplyUsage]:
+            try:
+                for number in range(10_000):
+                    stopping.sleep(0.005)
+                    yield f"{number} "
+            finally:
+                self.closed += 1
+            return ReplyUsage(1, 1)
+
+        return Reply(pieces())
+
+
+def test_who_stops_reading_events_stops_the_model(engine: trivium.Engine) -> None:
+    """Whether the generator is closed or its task is cancelled; and wrong options are raised."""
+    model = Endless("", context_tokens=1_000_000)
+
+    async def read_a_piece() -> None:
+        async with aclosing(engine.aask_stream(QUESTION, model=model)) as events:
+            assert [type(await anext(events)) for _ in range(2)] == [trivium.Found, trivium.Piece]
+
+    async def be_cancelled() -> None:
+        pieces = 0
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                async for event in engine.aask_stream(QUESTION, model=model):
+                    pieces += isinstance(event, trivium.Piece)
+        assert pieces > 0
+
+    begin = time.monotonic()
+    asyncio.run(read_a_piece())
+    assert model.closed == 1
+    asyncio.run(be_cancelled())
+    assert model.closed == 2
+    assert time.monotonic() - begin < 10, "it would have written for a minute"
+
+    async def ask_wrongly() -> None:
+        options: Any = {"warmth": 1}
+        async for _ in engine.aask_stream(QUESTION, **options):
+            pass
+
+    with pytest.raises(trivium.InputError, match="ask has no option 'warmth'"):
+        asyncio.run(ask_wrongly())
 
 
 @pytest.mark.parametrize(

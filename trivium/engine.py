@@ -9,7 +9,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
@@ -401,9 +402,16 @@ class Engine:
             others.close()
         return found
 
-    async def asearch(self, question: str, *args: Any, **options: Any) -> list[Hit]:
+    async def asearch(
+        self,
+        question: str,
+        k: int = 10,
+        retrievers: Sequence[str] | None = None,
+        fusion: str | None = None,
+        **options: Unpack[SearchOptions],
+    ) -> list[Hit]:
         """Run :meth:`search` in a thread, without blocking the event loop."""
-        return await stopping.in_thread(lambda: self.search(question, *args, **options))
+        return await stopping.in_thread(lambda: self.search(question, k, retrievers, fusion, **options))
 
     def ask(self, question: str, **options: Unpack[AskOptions]) -> Answer:
         """Answer a question from the k best chunks and cite them. The options are the fields of an
@@ -428,6 +436,16 @@ class Engine:
 
         check_known("ask", options, [one.name for one in fields(AskRequest)])
         return answer_stream(self.searcher, AskRequest(question, **options))
+
+    async def aask_stream(
+        self, question: str, **options: Unpack[AskOptions]
+    ) -> AsyncGenerator[AnswerEvent, None]:
+        """Run :meth:`ask_stream` in a thread, without blocking the event loop. Cancelling or closing it
+        (:func:`contextlib.aclosing`) stops the model.
+        """
+        async with aclosing(stopping.iterated(lambda: self.ask_stream(question, **options))) as events:
+            async for event in events:
+                yield event
 
     @checked
     def check(

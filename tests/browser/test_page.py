@@ -298,6 +298,22 @@ def test_the_address_holds_the_question_so_that_going_back_works(page: Chrome, a
     assert not all_of(page, ".turn")
 
 
+def test_the_address_of_a_citation_shows_its_passage(page: Chrome, address: str) -> None:
+    """As other clients link to it; the thread that is there stays."""
+
+    def follow() -> None:
+        page.get("about:blank")
+        page.get(f"{address}/#source=Phobos%20%28moon%29%23chunk-1")
+        assert "Phobos" in marked(page).text
+        one(page, "#reader-close").click()
+
+    follow()
+    soon(lambda: one(page, "#welcome").is_displayed())
+    pose(page, QUESTION)
+    follow()
+    assert one(page, ".turn h2").text == QUESTION
+
+
 def test_a_thread_keeps_its_turns_is_passed_on_and_can_be_saved(page: Chrome, script: Script) -> None:
     """FINDINGS 5: there was no thread."""
     first = pose(page, QUESTION)

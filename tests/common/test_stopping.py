@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections.abc import Generator
 from contextvars import copy_context
 
 import pytest
@@ -73,3 +74,22 @@ def test_work_of_a_cancelled_task_stops() -> None:
 
     asyncio.run(main())
     assert ended.wait(5)
+
+
+def test_items_arrive_from_a_thread_then_what_it_raises() -> None:
+    threads: set[int] = set()
+
+    def begin() -> Generator[int | None, None, None]:
+        threads.add(threading.get_ident())
+        yield 1
+        yield None
+        raise ValueError("broken")
+
+    async def read() -> None:
+        items = stopping.iterated(begin)
+        assert [await anext(items), await anext(items)] == [1, None]
+        with pytest.raises(ValueError, match="broken"):
+            await anext(items)
+
+    asyncio.run(read())
+    assert threads.isdisjoint({threading.get_ident()})

@@ -45,7 +45,7 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/howto/synthesize.md": (),
     "docs/howto/serve.md": ("my-store",),
     "docs/howto/deploy.md": ("my-store",),
-    "docs/howto/mcp.md": (),
+    "docs/howto/mcp.md": ("my-store",),
     "docs/howto/langchain.md": ("my-store",),
     "docs/howto/neo4j.md": (),
     "docs/howto/dbpedia.md": (),

@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from trivium.answering.citation_marks import uncited
 from trivium.text.normalise import plain
 from trivium.types import Answer, AnswerPart
 
 UNSUPPORTED = "not in the documents"
 _FENCE = re.compile(r"`{3,1000}")
+_TABLE = re.compile(r"^\| (.*) \|\n\|(?: --- \|)+((?:\n\| .* \|)+)", re.MULTILINE)
 _OF_LINES = frozenset(["list", "block", "clause", "closest"])
 
 
@@ -75,7 +77,8 @@ def _markdown(block: Block, *, in_lines: bool) -> str:
     if block.rows:
         heads = heads_of(block.rows)
         cells = [
-            [*(dict(row.cells).get(head, "") for head in heads), f"[{row.number}]"] for row in block.rows
+            [*(uncited(dict(row.cells).get(head, "")) for head in heads), f"[{row.number}]"]
+            for row in block.rows
         ]
         return "\n".join(table_lines([*heads, ""], cells))
     if block.code:
@@ -98,3 +101,22 @@ def table_lines(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str
 
 def _cell(text: str) -> str:
     return " ".join(text.split()).replace("|", r"\|")
+
+
+def tables_as_lines(markdown: str) -> str:
+    """Return an answer in Markdown with its rows as the answer's text has them, which is what follow-ups lean on.
+
+    >>> tables_as_lines("| Harbour | Berths |  |\\n| --- | --- | --- |\\n| Quarry | 35 | [1] |")
+    'Harbour: Quarry; Berths: 35 [1]'
+    """
+
+    def lines(table: re.Match[str]) -> str:
+        *heads, _ = table[1].split(" | ")
+        rows = [line[2:-2].split(" | ") for line in table[2].split("\n")[1:]]
+        return "\n".join(
+            "; ".join(f"{head}: {cell}" for head, cell in zip(heads, row, strict=False) if cell)
+            + f" {row[-1]}"
+            for row in rows
+        )
+
+    return _TABLE.sub(lines, markdown)

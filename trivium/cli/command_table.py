@@ -42,6 +42,7 @@ PANELS: dict[str, dict[str, str]] = {
     },
     "For other programs": {
         "mcp": "mcp.mcp",
+        "mcp install": "mcp_install.mcp_install",
         "explore": "neo4j.explore",
     },
     "Measure and train": {

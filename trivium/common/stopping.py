@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
 
@@ -146,3 +146,26 @@ async def in_thread(work: Callable[[], T]) -> T:
         return await asyncio.to_thread(stoppable)
     finally:
         stop.ask()
+
+
+async def iterated(begin: Callable[[], Generator[T, None, None]]) -> AsyncGenerator[T, None]:
+    """Iterate in a thread over what ``begin`` returns there. If the caller stops early, the work is asked to stop, and
+    the generator is closed there.
+    """
+    loop = asyncio.get_running_loop()
+    arrived: asyncio.Queue[tuple[T] | None] = asyncio.Queue()
+
+    def work() -> None:
+        with closing(begin()) as items:
+            for item in items:
+                check()
+                loop.call_soon_threadsafe(arrived.put_nowait, (item,))
+
+    working = asyncio.ensure_future(in_thread(work))
+    working.add_done_callback(lambda _: arrived.put_nowait(None))
+    try:
+        while (item := await arrived.get()) is not None:
+            yield item[0]
+        await working  # raises what it has raised
+    finally:
+        working.cancel()

@@ -41,6 +41,7 @@ from trivium.server.question_kinds import SCORES
 from trivium.server.routes import (
     asking,
     changes,
+    completions,
     documents,
     entities,
     live,
@@ -154,6 +155,7 @@ def create_app(
     for routes in (
         searching,
         asking,
+        completions,
         spoken,
         documents,
         thumbnails,

@@ -1,4 +1,6 @@
-"""Error responses. Every error is one JSON object, ``{"error": {"code", "message"}}``."""
+"""Error responses. Every error is one JSON object, ``{"error": {"code", "message"}}``, below :data:`OPENAI` with
+``type`` and ``param`` beside them, as clients of OpenAI's API expect.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +35,8 @@ from trivium.server.live_switch import LiveOffError
 from trivium.server.request_fields import OptionError, describe_faults
 from trivium.server.thread_pool import PoolFullError
 
+OPENAI = "/v1/"
+"""Paths of the routes that speak OpenAI's API begin with this."""
 RETRY_SECONDS = 1
 CLIENT_GONE = 499
 """Status logged for a request whose client closed the connection. It is never sent."""
@@ -63,15 +67,23 @@ class ApiError(HTTPException):
         super().__init__(status, message, dict(headers or {}))
         self.code = code
 
-    def response(self) -> JSONResponse:
-        """Convert the error to a response."""
-        return JSONResponse(error_body(self.code, self.detail), self.status_code, self.headers)
+    def response(self, path: str) -> JSONResponse:
+        """Convert the error to a response to a request for this path."""
+        body = openai_body(self) if path.startswith(OPENAI) else error_body(self.code, self.detail)
+        return JSONResponse(body, self.status_code, self.headers)
 
 
 def error_body(code: str, message: str) -> dict[str, dict[str, str]]:
     """Return the JSON of an error."""
     # Lone surrogates, which JSON escapes can represent, cannot be encoded.
     return {"error": {"code": code, "message": message.encode("utf-8", "replace").decode("utf-8")}}
+
+
+def openai_body(error: ApiError) -> dict[str, dict[str, str | None]]:
+    """Return the JSON of an error in the form of OpenAI's API."""
+    ours = error.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR
+    kind = "server_error" if ours else "invalid_request_error"
+    return {"error": {**error_body(error.code, error.detail)["error"], "type": kind, "param": None}}
 
 
 def unsupported(kind: str, expected: str) -> ApiError:
@@ -169,13 +181,13 @@ def _invalid(error: RequestValidationError) -> ApiError:
 def install(app: FastAPI) -> None:
     """Register exception handlers that use this format for all errors."""
 
-    async def answer(_: Request, error: Exception) -> JSONResponse:
+    async def answer(request: Request, error: Exception) -> JSONResponse:
         described = as_api_error(error)
         if described.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR and isinstance(
             error, TriviumError | sqlite3.Error
         ):
             _log.error("%s: %s", type(error).__name__, error)
-        return described.response()
+        return described.response(request.url.path)
 
     for kind in (
         HTTPException,

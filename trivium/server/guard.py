@@ -29,7 +29,7 @@ _UPLOAD_TIMES = 10
 _READING = ("GET", "HEAD", "OPTIONS")
 AUDIO = "/transcribe"
 """Requests to this path may be as large as spoken questions."""
-_QUESTIONS = ("/search", "/ask", "/explain", AUDIO, "/speak")
+_QUESTIONS = ("/search", "/ask", "/explain", "/v1/chat/completions", AUDIO, "/speak")
 """POST requests that change nothing. All other requests that are not reads count as changes, so a new route needs a
 write key unless it is listed here.
 """
@@ -86,7 +86,7 @@ class Guard:
                 self._check_space()
             _check_length(headers, limit)
         except ApiError as error:
-            await _refusal(error, headers)(scope, receive, send)
+            await _refusal(error, scope["path"], headers)(scope, receive, send)
             return
         read = 0
         complete = False
@@ -246,11 +246,11 @@ def _check_form(scope: Scope, headers: Headers) -> None:
         )
 
 
-def _refusal(error: ApiError, headers: Headers) -> JSONResponse:
+def _refusal(error: ApiError, path: str, headers: Headers) -> JSONResponse:
     """Respond before the body has arrived, without waiting for it."""
     if headers.get("content-length", "0") != "0" or "transfer-encoding" in headers:
         error.headers = {**(error.headers or {}), "Connection": "close"}
-    return error.response()
+    return error.response(path)
 
 
 def _uploads(path: str) -> bool:

@@ -69,7 +69,7 @@ class AccessLog:
                 mistake = ApiError(
                     500, "internal", f"internal error; the server's log has it under {identifier}"
                 )
-                await mistake.response()(scope, receive, send_on)
+                await mistake.response(scope["path"])(scope, receive, send_on)
         finally:
             self._note(scope, status or CLIENT_GONE, time.perf_counter() - started, sent)
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from trivium.answering.answer_layout import as_markdown
+from trivium.answering.answer_layout import as_markdown, tables_as_lines
 from trivium.graph.protocols import SearchStore
 from trivium.search.picture_queries import views_for
 from trivium.search.requests import AskRequest, SearchRequest, describe
@@ -69,8 +69,10 @@ _SAME = (
     "rewrite",
 )
 """Fields that have the names they have in requests of the engine."""
-_MAX_TURNS = 20
-_MAX_ANSWER_CHARACTERS = 20_000
+MAX_TURNS = 20
+"""Maximum number of turns in the history of a question."""
+MAX_ANSWER_CHARACTERS = 20_000
+"""Maximum length of an answer in the history."""
 
 
 class Given(BaseModel):
@@ -174,15 +176,15 @@ class PastTurn(Given):
     """An earlier question and its answer."""
 
     question: QuestionText
-    answer: Whole = Field(max_length=_MAX_ANSWER_CHARACTERS)
+    answer: Whole = Field(max_length=MAX_ANSWER_CHARACTERS)
 
     def turn(self) -> Turn:
-        """Convert to the engine's type."""
-        return Turn(self.question, self.answer)
+        """Convert to the engine's type. The answer may be its Markdown."""
+        return Turn(self.question, tables_as_lines(self.answer))
 
 
 History = Annotated[
-    list[PastTurn], Field(max_length=_MAX_TURNS, description="The conversation so far, oldest first.")
+    list[PastTurn], Field(max_length=MAX_TURNS, description="The conversation so far, oldest first.")
 ]
 
 
@@ -338,6 +340,7 @@ class ErrorDetail(BaseModel):
 
     code: str = Field(description="Machine-readable code.", examples=["not_found"])
     message: str = Field(description="Human-readable message.", examples=["there is no document 'Vulcan'"])
+    type: str | None = Field(None, description="Only below `/v1/`: its kind, as in OpenAI's API.")
 
 
 class ErrorAnswer(BaseModel):

@@ -2,11 +2,11 @@
 
 import { hideCard } from "./answer.js";
 import { get, plain, wait } from "./api.js";
-import { announce, button, byId, count, el, placeOf, tell } from "./dom.js";
+import { announce, button, byId, count, el, pageOf, placeOf, tell } from "./dom.js";
 import { loadDocuments, openDocuments, prepareDocuments } from "./documents.js";
 import { examples } from "./examples.js";
 import { explorePaths, openExplorer, prepareExplorer, suggest } from "./explorer.js";
-import { prepareReader } from "./reader.js";
+import { openReader, prepareReader } from "./reader.js";
 import { anyKept, forgetTurns, keepTurns, keptTurns } from "./keeping.js";
 import { listenButton, prepareSpeech } from "./speech.js";
 import { Thread, copy, download } from "./thread.js";
@@ -99,8 +99,12 @@ function pose(question, alone = false) {
   thread.pose(question, alone);
 }
 
+/** What an address says after its #: a question (`q`), or the uri of a passage to show (`source`). */
 function fromAddress() {
-  const question = new URLSearchParams(location.hash.slice(1)).get("q") ?? "";
+  const address = new URLSearchParams(location.hash.slice(1));
+  const source = address.get("source") ?? "";
+  if (source !== "") return void openReader(pageOf(source), source);
+  const question = address.get("q") ?? "";
   if (question.trim() !== "") {
     if (thread.turns.length === 0) restore();
     const earlier = thread.find(question);

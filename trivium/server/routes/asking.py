@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
+from contextlib import aclosing
 from dataclasses import asdict
 from typing import Any
 
@@ -27,7 +28,7 @@ from trivium.types import Answer
 router = APIRouter(tags=["ask"])
 
 KEEP_ALIVE_SECONDS = 10.0
-_PING = b": still writing\n\n"
+PING = b": still writing\n\n"
 
 _EVENTS = """Server-sent events with JSON data: `found` {passages, searched_for, recall_query,
 intent, sources, warnings} once, `piece` {text} as the answer is written, then `done` with the complete answer (whose
@@ -55,21 +56,40 @@ async def ask(given: AskBody, request: Request, serving: Serving) -> Any:
     """Answer a question from the collection and cite every statement. Without a language model the answer quotes the
     best-matching sentences.
     """
-    serving.check_searchable()
-    check_prompt(given.prompt)
-    given = given.model_copy(update={"sources": serving.live.sources_of(given.sources)})
-    model = serving.model_named(given.model)
-    if serving.quotes(model) and not given.stream:
+    if not given.stream:
+        return await whole_answer(given, request, serving)
+    return event_stream(_events(request, await begin(given, request, serving)))
+
+
+async def whole_answer(given: AskBody, request: Request, serving: Service) -> AskAnswer | Response:
+    """Answer a question. Quotations are a response with the JSON of an :class:`AskAnswer`, which may be that of the cache
+    or of another process.
+    """
+    if serving.quotes(serving.model_named(given.model)):
+        given = _checked(given, serving)
         return await serving.answer(request, "quote", given, serving.settings.answer_timeout)
+    answering = await begin(given, request, serving)
+    answer = await unless_gone(request, answering.whole(), serving.settings.answer_timeout)
+    return AskAnswer.of(answer, answering.thumbnails)
+
+
+async def begin(given: AskBody, request: Request, serving: Service) -> Answering:
+    """Check a question as far as possible before it is answered: once a stream has begun the status can no longer be
+    changed.
+    """
+    given = _checked(given, serving)
+    answering = Answering(serving, given, serving.model_named(given.model))
     asked = AskRequest(given.question, **given.options())
     await serving.read(request, lambda engine: check_options(engine.searcher, asked))
     await serving.filter(request, given.where, serving.settings.answer_timeout)
-    answering = Answering(serving, given, model)
-    if given.stream:
-        answering.check_place()  # once the stream has begun the status can no longer be changed
-        return _stream(request, answering)
-    answer = await unless_gone(request, answering.whole(), serving.settings.answer_timeout)
-    return AskAnswer.of(answer, answering.thumbnails)
+    answering.check_place()
+    return answering
+
+
+def _checked(given: AskBody, serving: Service) -> AskBody:
+    serving.check_searchable()
+    check_prompt(given.prompt)
+    return given.model_copy(update={"sources": serving.live.sources_of(given.sources)})
 
 
 class Answering:
@@ -130,15 +150,28 @@ def _until_stopped(events: Iterator[AnswerEvent]) -> Iterator[AnswerEvent]:
             close()  # hangs up on sources it has begun to read
 
 
-def _stream(request: Request, answering: Answering) -> Response:
+def event_stream(events: AsyncIterator[bytes] | Iterable[bytes]) -> Response:
+    """Return a response of server-sent events."""
     return StreamingResponse(
-        _events(request, answering),
+        events,
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )
 
 
 async def _events(request: Request, answering: Answering) -> AsyncIterator[bytes]:
+    try:
+        async with aclosing(events_of(request, answering)) as events:
+            async for event in events:
+                yield PING if event is None else _sse(*_named(event, answering.thumbnails))
+    except Exception as error:
+        yield _sse("error", _error_of(error))
+
+
+async def events_of(request: Request, answering: Answering) -> AsyncGenerator[AnswerEvent | None, None]:
+    """Yield the events of an answer, and None when none has come for a while. Ends when the client has disconnected.
+    Raises what answering raises, and ApiError when it takes too long.
+    """
     loop = asyncio.get_running_loop()
     events: asyncio.Queue[AnswerEvent | None] = asyncio.Queue()
 
@@ -157,15 +190,14 @@ async def _events(request: Request, answering: Answering) -> AsyncIterator[bytes
                 event = await asyncio.wait_for(events.get(), max(0.0, wait))
             except TimeoutError:
                 if loop.time() < deadline:
-                    yield _PING
+                    yield None
                     continue
-                yield _sse("error", _error_of(busy("the answer took too long", "timeout")))
-                return
+                raise busy("the answer took too long", "timeout") from None
             if event is None:
                 break
-            yield _sse(*_named(event, answering.thumbnails))
-        if writing.done() and (error := writing.exception()) is not None:
-            yield _sse("error", _error_of(error))
+            yield event
+        if writing.done():
+            writing.result()
     finally:
         writing.cancel()
         gone.cancel()
