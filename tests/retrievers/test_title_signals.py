@@ -39,7 +39,14 @@ def test_words_years_and_quarters_of_a_title_are_found_however_they_are_written(
 
 @pytest.mark.parametrize(
     ("title", "time"),
-    [("report2020.pdf", 1), ("2020H1", 1), ("FY20", 1), ("TAT-QA b2020a4f", 0), ("12020", 0), ("the 2010s", 0)],
+    [
+        ("report2020.pdf", 1),
+        ("2020H1", 1),
+        ("FY20", 1),
+        ("TAT-QA b2020a4f", 0),
+        ("12020", 0),
+        ("the 2010s", 0),
+    ],
 )
 def test_digits_inside_an_identifier_are_no_year(title: str, time: float) -> None:
     assert columns("What was earned in 2020?", [title, "ADOBE_2017_10K"])[1] == [time, -1]
