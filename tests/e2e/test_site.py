@@ -61,6 +61,15 @@ def loaded(html: BeautifulSoup) -> Iterator[str]:
             yield str(element[where])
 
 
+def test_language_models_find_every_page_of_the_menu_as_markdown(site: Path) -> None:
+    """llms.txt leads to Markdown beside the pages, with the generated parts of the reference."""
+    listed = re.findall(r"^- \[[^\]]+\]\((\S+\.md)\)$", (site / "llms.txt").read_text("utf-8"), re.MULTILINE)
+    assert {"quickstart.md", "howto/ask.md", "reference/cli.md", "decisions/README.md"} <= set(listed)
+    for path in listed:
+        assert (site / path).with_suffix(".html").exists() or path.endswith("README.md")
+        assert "<!-- generated" not in (site / path).read_text("utf-8")
+
+
 def test_pages_load_nothing_from_elsewhere(site: Path) -> None:
     """No fonts, scripts, pictures or style sheets of other servers, neither in pages nor in style sheets."""
     pages = sorted(site.rglob("*.html"))

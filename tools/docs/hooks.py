@@ -27,11 +27,42 @@ _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
 _ELSEWHERE = re.compile(r"[a-z]+:|#")
 
 
+_pages: dict[str, str] = {}
+"""The Markdown of each page, by its path below ``docs``."""
+
+
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Handle the MkDocs event for a page's Markdown before it is rendered."""
     del config, files
     source = Path(page.file.abs_src_path)
-    return _PLACEHOLDER.sub(lambda found: generated(found[1], source), repository_links(markdown, source))
+    text = _PLACEHOLDER.sub(lambda found: generated(found[1], source), repository_links(markdown, source))
+    _pages[page.file.src_uri] = text
+    return text
+
+
+def on_post_build(config: Any) -> None:
+    """Handle the MkDocs event after the site is written: put the Markdown of each page beside it, and ``llms.txt``
+    (llmstxt.org), which tells language models what there is to read.
+    """
+    site = Path(config["site_dir"])
+    for path, text in _pages.items():
+        (site / path).parent.mkdir(parents=True, exist_ok=True)
+        (site / path).write_text(text, "utf-8")
+    lines = [f"# {config['site_name']}", "", f"> {config['site_description']}", *contents(config["nav"])]
+    (site / "llms.txt").write_text("\n".join([*lines, ""]), "utf-8")
+
+
+def contents(nav: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield the lines of a list of pages, in the order of the menu."""
+    single = [entry for entry in nav if isinstance(next(iter(entry.values())), str)]
+    sections = [
+        ("Documentation", single),
+        *(pair for entry in nav if entry not in single for pair in entry.items()),
+    ]
+    for name, entries in sections:
+        yield from ("", f"## {name}", "")
+        for title, path in (pair for entry in entries for pair in entry.items()):
+            yield f"- [{title}]({path})"
 
 
 def generated(name: str, page: Path) -> str:
