@@ -4,6 +4,7 @@ with names: :mod:`tests.e2e.test_explore_names`."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -215,3 +216,21 @@ def test_explore_says_where_to_go_and_keeps_the_password(
     assert said.code == 0
     assert found.json["browser"] in said.out
     assert neo4j_2026.password not in said.out + said.err + found.out
+
+
+def test_a_question_of_ones_own_finds_passages_by_its_vector(
+    neo4j_2026: Server, trivium: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the command prints is a parameter of Neo4j Browser, and the vector that --json gives."""
+    fill_with_sample(neo4j_2026)
+    log_in(monkeypatch, neo4j_2026)
+    asked = ("embed-question", "Which moons may have an ocean?", "--store", neo4j_2026.bolt)
+    said = trivium(*asked)
+    assert said.code == 0, said.err
+    name, vector = re.fullmatch(r":param (\w+) => (\[.+\])\n", said.out).groups()  # type: ignore[union-attr]
+    assert (name, json.loads(vector)) == ("vector", trivium(*asked, "--json").json["vector"])
+    call = "CALL db.index.vector.queryNodes('trivium_chunk_embedding', 10, $vector) YIELD node, score RETURN node.text"
+    assert call.replace(".text", ".uri, node.text") in GUIDE.read_text("utf-8")
+    with GraphDatabase.driver(neo4j_2026.bolt, auth=neo4j_2026.auth) as driver:
+        found, _, _ = driver.execute_query(call, vector=json.loads(vector))
+    assert any("ocean" in row["node.text"] for row in found[:3])

@@ -44,6 +44,7 @@ PANELS: dict[str, dict[str, str]] = {
         "mcp": "mcp.mcp",
         "mcp install": "mcp_install.mcp_install",
         "explore": "neo4j.explore",
+        "embed-question": "neo4j.embed_question",
     },
     "Measure and train": {
         "evaluate": "evaluate.evaluate",

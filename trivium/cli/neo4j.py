@@ -1,4 +1,4 @@
-"""Commands for Neo4j: its browser on a store, and a store as files to import."""
+"""Commands for Neo4j: its browser on a store, a question's vector for its queries, and a store as files to import."""
 
 from __future__ import annotations
 
@@ -49,6 +49,24 @@ def explore(
         out.print(f"[bold]{name:<15}[/]{shown(value)}", soft_wrap=True)
     if not show(found):
         err.print("[dim]there is no web browser to open here: go to the addresses above[/]")
+
+
+def embed_question(
+    question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)],
+    store: Store,
+    json: Json = False,
+) -> None:
+    """Print the vector of a question by the store's embedder, as the parameter  vector  for queries in Neo4j Browser
+    and cypher-shell.
+
+    Example:  trivium embed-question "Which moons have oceans?" --store bolt://localhost:7687
+    """
+    with Engine.open(store) as engine:
+        vector = engine.embedder.embed_query(question).tolist()
+    if json:
+        print_json({"question": question, "vector": vector})
+    else:
+        typer.echo(f":param vector => {vector}")
 
 
 def export(
