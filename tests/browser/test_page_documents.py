@@ -210,7 +210,7 @@ def test_the_graph_is_looked_up_unfolded_filtered_and_shows_an_answers_way(
         one(chrome, "#open-graph").click()
         name = one(chrome, "#explorer-name")
         name.send_keys("Nowhere", Keys.ENTER)
-        soon(lambda: "othing in the collection is called" in one(chrome, "#explorer-note").text)
+        soon(lambda: "o entity is called" in one(chrome, "#explorer-note").text)
         name.clear()
         name.send_keys("deimos", Keys.ENTER)
         soon(lambda: all_of(chrome, ".dot.chosen"))

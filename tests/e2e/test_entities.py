@@ -72,7 +72,7 @@ def test_the_documents_are_found_through_the_entity(trivium: Run, store: Path) -
 def test_what_is_no_entity_is_answered_with_the_nearest(trivium: Run, store: Path) -> None:
     failed = trivium("entities", store, "Zora Somervill")
     assert failed.code == 1
-    assert "nothing in the collection is called Zora Somervill; did you mean Zora Somerville?" in failed.err
+    assert "no entity is called Zora Somervill; did you mean Zora Somerville?" in failed.err
 
 
 def test_a_surname_of_two_people_may_mean_both(trivium: Run, tmp_path: Path) -> None:

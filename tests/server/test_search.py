@@ -233,6 +233,14 @@ def test_what_is_no_json_is_refused(client: TestClient, body: bytes) -> None:
     assert answer.json()["error"]["code"] in ("malformed", "invalid", "bad_request")
 
 
+def test_json_under_another_content_type_is_refused_with_the_header_to_send(client: TestClient) -> None:
+    """As `curl -d` sends it where no header is given."""
+    headers = {"content-type": "application/x-www-form-urlencoded"}
+    answer = client.post("/search", content=b'{"question": "Who?"}', headers=headers)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid")
+    assert "content-type: application/json" in answer.json()["error"]["message"]
+
+
 @pytest.mark.parametrize(
     ("method", "path", "status", "code"),
     [

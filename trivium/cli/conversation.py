@@ -46,7 +46,7 @@ class Conversation:
         """
         for line in lines:
             said = line.strip()
-            if said in ("", "/quit", "/exit"):
+            if said in ("", "/quit", "/exit", "quit", "exit"):
                 return
             try:
                 if said.startswith("/"):

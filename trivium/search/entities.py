@@ -138,8 +138,12 @@ def describe_entity(store: GraphStore, name: str, most: int) -> EntityCard:
     if uri is None:
         names = map(unescape, store.adjacency().entities[:_MOST_COMPARED])
         near = _ending_with(store, name, ("person", "")) or get_close_matches(name, list(names))
-        hint = f"; did you mean {' or '.join(near)}?" if near else ""
-        raise InputError(f"nothing in the collection is called {name}{hint}")
+        hint = (
+            f"did you mean {' or '.join(near)}?"
+            if near
+            else "a name that one passage alone has is none: search for it"
+        )
+        raise InputError(f"no entity is called {name}; {hint}")
     chunks = [chunk for chunk in store.expand([uri], Hop.CITED_IN)[uri] if page_of(chunk) != uri]
     kind = store.types([uri]).get(uri, "")
     page = bool(store.find_pages([uri]))

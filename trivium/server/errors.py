@@ -175,6 +175,8 @@ def _invalid(error: RequestValidationError) -> ApiError:
     message = describe_faults([(fault["loc"], fault["msg"]) for fault in faults])
     if any(fault["type"] == "json_invalid" for fault in faults):
         return ApiError(400, "malformed", f"the body is not JSON: {message}")
+    if any(isinstance(fault["input"], bytes) for fault in faults):
+        message = "expected JSON with the header content-type: application/json, got another content type"
     return ApiError(422, "invalid", message)
 
 

@@ -34,8 +34,12 @@ def letter(text: str, charset: str = "utf-8", cte: str = "quoted-printable") -> 
     return message
 
 
+LETTERHEAD = "From: Øyvind <oyvind@mill.example>. To: loft@sails.example. Date: 3 September 2024.\n\n"
+
+
 def below_subject(page: Page) -> str:
-    return page.text.removeprefix(f"{page.title}\n\n")
+    """The text without subject and letterhead."""
+    return page.text.removeprefix(f"{page.title}\n\n").removeprefix(LETTERHEAD)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +56,7 @@ def test_text_is_decoded_and_headers_are_metadata(charset: str, cte: str) -> Non
         "Die Segel für den Kutter sind genäht und liegen am Tor bereit, wo der Wärter sie verwahrt.\n\nGrüße"
     )
     (page,) = pages(letter(text, charset, cte).as_bytes())
-    assert [chunk.text for chunk in page.chunks] == text.split("\n\n")
+    assert [chunk.text for chunk in page.chunks] == [LETTERHEAD.strip(), *text.split("\n\n")]
     assert (page.title, page.format, page.modified) == (
         "Segel für die Größe 7",
         "mail",

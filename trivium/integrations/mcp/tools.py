@@ -114,8 +114,8 @@ class Tools:
     @takes(SearchArguments)
     async def search(self, given: SearchArguments) -> Annotated[CallToolResult, Found]:
         """Search the collection for the passages that best answer a question, each with page, section and characters.
-        Ask a complete question, in the words of an encyclopaedia. Read on with open_section. Passages with `live` are
-        not from the collection: cite their address and date.
+        Ask a complete question, in the words that the documents may have. Read on with open_section. Passages with
+        `live` are not from the collection: cite their address and date.
         """
         outcomes: list[SourceOutcome] = []
         warnings: list[str] = []

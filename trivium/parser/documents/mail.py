@@ -1,14 +1,14 @@
 """Mails (.eml), mailboxes (.mbox), and web pages saved as one file (.mht, .mhtml), which are MIME messages too.
 
-A mail is a page titled by its subject, which is also text, with the addresses and the date as metadata. Its plain text
-is preferred to HTML.
-Attachments of known formats are documents of their own, placed below the mail.
+A mail is a page titled by its subject, which is also text, as is who sent it to whom and when; addresses and date are
+metadata, too. Its plain text is preferred to HTML. Attachments of known formats are documents of their own, placed below the mail.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC
 from email import message_from_bytes, policy
@@ -109,8 +109,11 @@ def _pages(message: EmailMessage, file: DocumentFile, limits: InputLimits, depth
         else:
             if subject:
                 document.title(subject)
-            for part in texts:
-                write_paragraphs(document, _text_of(part, file))
+            written = [_text_of(part, file) for part in texts]
+            if any(text.strip() for text in written):
+                write_paragraphs(document, _letterhead(message))
+            for text in written:
+                write_paragraphs(document, text)
     except ParseError as error:
         document.leave_out("text", error)
     if page is None and not document.has_text and not attached:
@@ -200,7 +203,7 @@ def _web_page(
             ):
                 if address:
                     beside[str(address)] = cast("bytes | None", other.get_payload(decode=True))
-    html = f"<h1>{escape(subject)}</h1>".encode() if subject else b""
+    html = f"<h1>{escape(subject)}</h1><p>{escape(_letterhead(message))}</p>".encode() if subject else b""
     for part in texts:
         if part.get_content_subtype() == "html":
             html += as_utf8(_bytes_of(part), part.get_content_charset())
@@ -234,6 +237,19 @@ def _metadata(message: EmailMessage) -> dict[str, MetadataValue]:
     values["date"] = _date(message) or ""
     values["address"] = _header(message, "Snapshot-Content-Location")
     return {name: value for name, value in values.items() if value}
+
+
+def _letterhead(message: EmailMessage) -> str:
+    """Return who wrote a mail to whom and when, as its first paragraph, so that it can be asked about. Empty for a text
+    without sender.
+    """
+    values = {name: _header(message, name) for name in _ADDRESSES}
+    if not any(map(str.isalnum, values["from"])):
+        return ""
+    with suppress(TypeError, ValueError, OverflowError):
+        sent = parsedate_to_datetime(_header(message, "date"))
+        values["date"] = f"{sent.day} {sent:%B %Y}"
+    return ". ".join(f"{name.capitalize()}: {value}" for name, value in values.items() if value) + "."
 
 
 def _date(message: EmailMessage) -> str | None:
