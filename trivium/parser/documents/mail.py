@@ -1,7 +1,8 @@
 """Mails (.eml), mailboxes (.mbox), and web pages saved as one file (.mht, .mhtml), which are MIME messages too.
 
 A mail is a page titled by its subject, which is also text, as is who sent it to whom and when; addresses and date are
-metadata, too. Its plain text is preferred to HTML. Attachments of known formats are documents of their own, placed below the mail.
+metadata, too. Its plain text is preferred to HTML. Attachments of known formats are documents of their own,
+placed below the mail.
 """
 
 from __future__ import annotations
