@@ -50,8 +50,8 @@ def open_embedder(
 ) -> Embedder:
     """Open the embedder of that name.
 
-    Names are ``bge-small``, ``minilm``, ``e5``, ``fastembed:NAME``, ``openai:NAME``, ``tei:NAME`` (on the server given by the
-    setting ``embed_with``), and those of installed packages. It runs on ``device`` (``cpu``, ``cuda``,
+    Names are ``bge-small``, ``minilm``, ``e5``, ``fastembed:NAME``, ``openai:NAME``, ``tei:NAME`` (on the server
+    given by the setting ``embed_with``), and those of installed packages. It runs on ``device`` (``cpu``, ``cuda``,
     ``cuda:N``), by default that of the settings.
 
     Raises ConfigurationError for an unknown name or device, a broken entry point, or a device for an embedder that
