@@ -13,8 +13,8 @@ import typer
 
 from trivium.chunking.chunker_spec import CHUNKERS
 from trivium.cli.app import app
-from trivium.embedding.image_embedders import IMAGE_EMBEDDERS
 from trivium.embedding.e5 import NAME as E5
+from trivium.embedding.image_embedders import IMAGE_EMBEDDERS
 from trivium.embedding.manifest import manifest
 from trivium.embedding.registry import GROUP as EMBEDDERS
 from trivium.fusion.registry import FUSIONS
