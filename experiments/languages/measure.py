@@ -90,7 +90,7 @@ def ways_of(embedder: str, folder: Path, names: bool) -> dict[str, dict[str, obj
     """Return the arguments of each way to search: by default, by single retrievers, and by networks of other
     embedders.
     """
-    ways: dict[str, dict[str, object]] = {"default": {}, "convex": {"fusion": "convex"}}
+    ways: dict[str, dict[str, object]] = {"default": {}}
     ways |= {one: {"retrievers": [one]} for one in (VECTOR, LEXICAL)}
     for other, of_names in shipped_for():
         if of_names == names:
@@ -115,8 +115,8 @@ def hits_at(
 
 
 def same(hit: str, gold: str) -> bool:
-    """Whether a hit is the passage or a part of it."""
-    hit, gold = "".join(hit.split()), "".join(gold.split())
+    """Whether a hit is the passage or a part of it, by their letters and digits."""
+    hit, gold = ("".join(filter(str.isalnum, text)) for text in (hit, gold))
     return hit in gold or gold in hit
 
 

