@@ -13,6 +13,7 @@ import typer
 
 from trivium.chunking.chunker_spec import CHUNKERS
 from trivium.cli.app import app
+from trivium.embedding.e5 import NAME as E5
 from trivium.embedding.image_embedders import IMAGE_EMBEDDERS
 from trivium.embedding.manifest import manifest
 from trivium.embedding.registry import GROUP as EMBEDDERS
@@ -37,7 +38,7 @@ VALUES: dict[str, tuple[list[str], str | None]] = {
     "--chunker": (list(CHUNKERS), None),
     "--entities": (["rules", "spacy:en_core_web_sm", "none"], None),
     "--language": ([*NAMES, AUTO], None),
-    "--embedder": ([*manifest(), "fastembed:", "openai:"], EMBEDDERS),
+    "--embedder": ([*manifest(), E5, "fastembed:", "openai:"], EMBEDDERS),
     "--images": (list(IMAGE_EMBEDDERS), None),
     "--retriever": ([*RETRIEVERS, *OPTIONAL], RETRIEVER_PLUGINS),
     "--fusion": (list(FUSIONS), FUSION_PLUGINS),

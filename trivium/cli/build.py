@@ -37,6 +37,7 @@ from trivium.index.load_report import MAX_REASONS, IngestReport, nothing_read
 from trivium.index.requests import BuildRequest
 from trivium.parser.sources.discover import discover
 from trivium.serialization import info_json, load_json, report_json
+from trivium.text.languages import AUTO, check_language
 
 
 def load_sources(
@@ -50,10 +51,13 @@ def load_sources(
 ) -> None:
     """Load and embed the sources with progress bars, and print the report. Raises typer.Exit with :data:`PARTIAL` when
     some documents could not be read, and NothingReadError when none could. ``announce`` prints the name of the embedder
-    first, ``suggest`` a next command last.
+    first, and again if the languages of the documents chose another one, ``suggest`` a next command last.
     """
     if announce:
-        err.print(f"[dim]embedder: {escape(engine.embedder.identity.name)}[/]")
+        if request.language is not None and (language := check_language(request.language)) != AUTO:
+            engine.indexer.embedder.choose_for(language)
+        announced = engine.embedder.identity.name
+        err.print(f"[dim]embedder: {escape(announced)}[/]")
     started = time.perf_counter()
     if not json and request.embed:
         print_waiting(engine, sentences=request.sentences)
@@ -63,6 +67,8 @@ def load_sources(
 
     report = _loaded(load, json=json)
     seconds = time.perf_counter() - started
+    if announce and engine.embedder.identity.name != announced:
+        err.print(f"[dim]embedder: {engine.embedder.identity.name}, for other languages than English[/]")
     if json:
         print_json(load_json(report, engine.info(), seconds))
     else:

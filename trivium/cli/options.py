@@ -122,7 +122,7 @@ EmbedderOption = Annotated[
     str | None,
     typer.Option(
         "--embedder",
-        help="bge-small, minilm, fastembed:NAME, openai:NAME, tei:NAME, or one of an installed package."
+        help="bge-small, minilm, e5, fastembed:NAME, openai:NAME, tei:NAME, or one of an installed package."
         "  \\[default: TRIVIUM_EMBEDDER, else bge-small where it is installed, else minilm]",
         show_default=False,
     ),

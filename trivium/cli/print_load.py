@@ -120,9 +120,9 @@ def _next_command(engine: Engine, store: str, info: StoreInfo) -> str:
     """
     words = [*own_name()]
     kept = StoreLanguages.read(engine.store.languages)
-    refused = (
-        kept.codes[0] != ENGLISH and not kept.any_embedder and english_only(engine.indexer.embedder.name)
-    )
+    first = kept.codes[0]
+    refused = first != ENGLISH and not kept.any_embedder
+    refused = refused and english_only(engine.indexer.embedder.name_for(first))
     if (info.embedder is None or info.to_embed) and refused:
         words += ["search", "your question", "--retriever", "lexical"]
     elif info.embedder is None or info.to_embed:

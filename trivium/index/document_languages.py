@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Protocol
 
-from trivium.embedding.manifest import MANY_LANGUAGES, english_only
+from trivium.embedding.manifest import advise_many_languages, english_only
 from trivium.errors import ConfigurationError
 from trivium.graph.page_graph import PageGraph
 from trivium.graph.schema import headings_of
@@ -150,8 +150,8 @@ def check_embedder_knows(language: str, embedder: str) -> None:
     if language != ENGLISH and english_only(embedder):
         raise ConfigurationError(
             f"the embedder {embedder} knows English only, and the documents are in {NAMES[language]}: name one of many"
-            f" languages (--embedder {MANY_LANGUAGES},"
-            " fastembed:intfloat/multilingual-e5-large or openai:text-embedding-3-small), or search by words alone for"
+            f" languages ({advise_many_languages()}; or"
+            " fastembed:intfloat/multilingual-e5-large, openai:text-embedding-3-small), or search by words alone for"
             f" now (--no-embed), or go on knowingly (name it:  --embedder {embedder})"
         )
 
@@ -178,7 +178,7 @@ def check_embedder_of(store: EmbeddedInLanguages, embedder: str) -> None:
     if language == ENGLISH or kept.any_embedder or not english_only(embedder):
         return
     another = (
-        f"embed them by one of many languages (trivium embed --store {store.location} --embedder {MANY_LANGUAGES})"
+        f"embed them by one of many languages (trivium embed --store {store.location} {advise_many_languages()})"
         if store.embedder is None
         else "build another store with one of many languages (--embedder)"
     )

@@ -15,6 +15,7 @@ from trivium.chunking.registry import make_chunker
 from trivium.common.argument_checks import check_texts
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.late_chunking import is_late, is_plain
+from trivium.embedding.manifest import english_only
 from trivium.embedding.store_embedder import StoreEmbedder
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.page_facts import check_chunker
@@ -28,7 +29,7 @@ from trivium.index.recognise_names import choose_entities
 from trivium.index.requests import BuildRequest
 from trivium.settings.limits import InputLimits
 from trivium.settings.settings import load_settings
-from trivium.text.languages import AUTO, ENGLISH, StoreLanguages, check_language
+from trivium.text.languages import AUTO, StoreLanguages, check_language
 
 if TYPE_CHECKING:  # what most builds do not need is imported where it is used
     from trivium.embedding.image_embedders import ImageEmbedder
@@ -73,8 +74,11 @@ class Indexer:
         language, progress = request.language, request.progress
         known = StoreLanguages.read(self.store.languages)
         embeds = request.embed and not request.any_embedder and not known.any_embedder
-        if language is not None and check_language(language) not in (AUTO, ENGLISH) and embeds:
-            check_embedder_knows(language, self.embedder.name)
+        named = known.codes[0] if language is None else check_language(language)
+        if named != AUTO and embeds:
+            self.embedder.choose_for(named)
+            if language is not None:
+                check_embedder_knows(named, self.embedder.name)
         pruning = self._pruning(request.paths) if request.prune else None
         cutter = self._chunker(request.chunker, request.model)
         if request.ray is not None:
@@ -135,7 +139,11 @@ class Indexer:
                 for problem in report.questions.problems:
                     report.problem(problem, limits.problems)
             if embeds:
+                if by_ray is None:  # whose parts are embedded already
+                    self.embedder.choose_for(report.likely_language or self._first_language)
                 check_embedder_of(self.store, self.embedder.name)
+                if english_only(self.embedder.name):
+                    report.english_embedder = self.embedder.name
             self._remember_embedder(special)
             if request.embed and by_ray is not None:
                 self.store.set_embedder(self.embedder.get().identity)
@@ -252,10 +260,15 @@ class Indexer:
         """
         if any_embedder:
             allow_any_embedder(self.store)
+        self.embedder.choose_for(self._first_language)
         check_embedder_of(self.store, self.embedder.name)
         if not headings:
             self.embedder.leave_out_headings()
         return self._embed(progress)
+
+    @property
+    def _first_language(self) -> str:
+        return StoreLanguages.read(self.store.languages).codes[0]
 
     def _embed(self, progress: Progress | None) -> int:
         return fill_texts(self.store, self.embedder.get, progress)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from trivium.embedding.manifest import advise_many_languages
 from trivium.errors import NothingReadError
 from trivium.graph.records import WriteReport
 from trivium.parser.sources.source_items import LeftOut, Problem
@@ -49,6 +50,7 @@ class IngestReport:
     - ``retitled``: pages that were removed because their files have another title now.
     - ``removed``: pages that were pruned; ``changed``: the first pages that were replaced.
     - ``likely_language``: the language of most pages if it seems to differ from the assumed one and none was named.
+    - ``english_embedder``: the embedder of the load if it is known to support English only.
     - ``questions``: the result of tracing questions, None if it was not requested.
     """
 
@@ -69,6 +71,7 @@ class IngestReport:
     removed: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     likely_language: str | None = None
+    english_embedder: str | None = None
     questions: QuestionReport | None = None
 
     @property
@@ -82,9 +85,13 @@ class IngestReport:
         hints = []
         if self.likely_language is not None:
             name = NAMES[self.likely_language]
-            hints.append(
-                f"most documents look {name}: --language {self.likely_language} or auto searches their words better"
-            )
+            better = f"--language {self.likely_language} or auto searches their words better"
+            if self.english_embedder is not None:
+                better += (
+                    f"; {self.english_embedder} knows English only: one of many languages searches what they mean"
+                    f" (build another store with {advise_many_languages()})"
+                )
+            hints.append(f"most documents look {name}: {better}")
         if self.differing:
             keys = [f"{key} ({number:,})" for key, number in self.differing.most_common(_KEYS_NAMED)]
             more = len(self.differing) - len(keys)
