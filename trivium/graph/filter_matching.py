@@ -302,7 +302,7 @@ def _values(one: Comparison, facts: ChunkFacts) -> list[MetadataValue]:
     distinct = {
         value for value in named if value not in (None, "") and (one.field is not Field.PAGE or value)
     }
-    return sorted(distinct, key=lambda value: (isinstance(value, str), value))  # type: ignore[arg-type, return-value]
+    return sorted(distinct, key=lambda value: (isinstance(value, str), value))
 
 
 def _like(one: Comparison, there: Sequence[MetadataValue]) -> Iterator[Comparison]:
