@@ -23,6 +23,7 @@ from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.embedder import Embedder
 from trivium.embedding.registry import open_embedder
 from trivium.embedding.store_embedder import QUESTIONS, RememberedQuestions, StoreEmbedder
+from trivium.engine_parts import EngineParts
 from trivium.errors import InputError, StoreError
 from trivium.graph.filter_language import Where
 from trivium.graph.open_store import open_or_create_store, open_store
@@ -36,6 +37,7 @@ from trivium.types import Answer, Hit, Question
 if TYPE_CHECKING:  # imported lazily: a search needs nothing of a build, and a build nothing of a search
     from trivium.checking.report import CheckReport
     from trivium.evaluation.report import Report
+    from trivium.evaluation.requests import EvaluateOptions
     from trivium.fusion.score_table import Fusion
     from trivium.graph.backup import BackupReport
     from trivium.index.indexer import Indexer
@@ -148,7 +150,9 @@ class Engine:
 
     @classmethod
     @checked
-    def create(cls, store: str | Path, embedder: str | Embedder | None = None, **parts: Any) -> Self:
+    def create(
+        cls, store: str | Path, embedder: str | Embedder | None = None, **parts: Unpack[EngineParts]
+    ) -> Self:
         """Open a store for writing, creating it when it does not exist.
 
         ``store`` is a folder (created when missing) or the address of an empty database (``bolt://HOST:PORT``). A new
@@ -156,6 +160,7 @@ class Engine:
         build fails or reads no documents, the empty store remains and can be filled later. ``parts`` are the keyword
         arguments of :class:`Engine`.
         """
+        check_known("Engine.create", parts, list(EngineParts.__annotations__))
         device = parts.get("device")
         if isinstance(embedder, str) or (embedder is None and device is not None):
             open_embedder(
@@ -165,16 +170,19 @@ class Engine:
 
     @classmethod
     @checked
-    def open(cls, store: str | Path, embedder: str | Embedder | None = None, **parts: Any) -> Self:
+    def open(
+        cls, store: str | Path, embedder: str | Embedder | None = None, **parts: Unpack[EngineParts]
+    ) -> Self:
         """Open an existing store. ``parts`` are the keyword arguments of :class:`Engine`.
 
         Raises StoreNotFoundError, StoreFormatError, and EmbedderMismatchError when ``embedder`` names another
         embedder than the one the store was built with.
         """
+        check_known("Engine.open", parts, list(EngineParts.__annotations__))
         return cls._on(open_store(store), embedder, parts)
 
     @classmethod
-    def _on(cls, store: GraphStore, embedder: str | Embedder | None, parts: Mapping[str, Any]) -> Self:
+    def _on(cls, store: GraphStore, embedder: str | Embedder | None, parts: EngineParts) -> Self:
         try:
             engine = cls(store, embedder, **parts)
         except BaseException:
@@ -306,11 +314,23 @@ class Engine:
         **options: Unpack[SearchOptions],
     ) -> list[Hit]:
         """The k best chunks for a question, best first. The arguments are the fields of a
-        :class:`~trivium.search.requests.SearchRequest`, which describes them.
+        :class:`~trivium.search.requests.SearchRequest`, which says more.
 
-        ``retrievers`` names the views to ask, at least one (default: all eight). One retriever without a ``fusion``
-        gives its own scores; otherwise they are fused (``default`` when not named). Raises InputError, FusionError,
-        StoreError.
+        - ``question``: text of 1 to 20,000 characters. Empty with an ``image`` alone.
+        - ``k``: the number of hits, 1 to 10,000.
+        - ``retrievers``: names of the views to ask, at least one. Default: all eight.
+        - ``fusion``: how their scores are fused, such as ``default`` or ``rrf``. Without one a single retriever keeps
+          its own scores, and several are fused by ``default``.
+        - ``where``: a condition, such as ``"year >= 2020"``, of at most 4,000 characters.
+        - ``rerank``: a reranker of the first hits, such as ``bm25``. ``cut``: end the list by scores: ``gap``,
+          ``near:SHARE`` or ``probability:P``, with a number from 0 to 1.
+        - ``sources``: names of live sources to ask, too; ``on_sources``: called with how they did.
+        - ``settings``: of retrievers, by dotted name. ``exact``: exact vector search. ``explain``: also say what each
+          retriever contributed.
+        - ``image``: bytes of a picture to search for. ``recall``: another wording that adds candidates.
+        - ``on_warnings``: called with what failed and was skipped; otherwise it is logged.
+
+        Raises InputError, FusionError, StoreError.
         """
         return self.searcher.search(_search_request("search", question, k, retrievers, fusion, options))
 
@@ -490,21 +510,25 @@ class Engine:
         questions: str | Path | Sequence[Question],
         retrievers: Sequence[str] | None = None,
         fusions: Sequence[str] | None = None,
-        **options: Any,
+        *,
+        progress: Progress | None = None,
+        reading: Progress | None = None,
+        **options: Unpack[EvaluateOptions],
     ) -> Report:
         """Measure the retrieval quality of the named retrievers and fusions, or of all eight retrievers and the
         ``default`` fusion when none is named. The options are those of
-        :class:`~trivium.evaluation.requests.EvaluateRequest`, and ``progress`` and ``reading``, which count questions
-        and the bytes of question files.
+        :class:`~trivium.evaluation.requests.EvaluateRequest`; ``progress`` counts questions, ``reading`` the bytes of
+        question files. Raises InputError.
         """
         from trivium.evaluation.evaluator import Evaluator
-        from trivium.evaluation.requests import EvaluateRequest
+        from trivium.evaluation.requests import EvaluateOptions, EvaluateRequest
 
-        told = {name: options.pop(name) for name in ("progress", "reading") if name in options}
+        named = ("progress", "reading", *EvaluateOptions.__annotations__)
+        check_known("evaluate", options, named)
         request = EvaluateRequest(
             questions=questions, retrievers=retrievers or (), fusions=fusions or (), **options
         )
-        return Evaluator(self.searcher).evaluate(request, **told)
+        return Evaluator(self.searcher).evaluate(request, progress=progress, reading=reading)
 
 
 def _search_request(

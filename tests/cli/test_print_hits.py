@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib.resources import files
 
 import pytest
 from rich.cells import cell_len
+from rich.color import ColorSystem
 
 from trivium.cli.print_hits import MOST_REASONS, print_details, print_hits, print_reasons, reasons, told_place
 from trivium.cli.terminal import out
@@ -85,6 +87,26 @@ def test_passages_are_read_within_the_width_from_where_the_question_is_met(shown
     assert all(cell_len(line) <= 80 for line in lines) and len(lines) <= 1 + 10 * 5
     assert sum("… Asaph Hall found the moons in 1877." in line for line in lines) == 10
     assert sum(line.startswith("    … ") for line in lines) == 10
+
+
+def test_words_of_the_question_are_bold_at_a_terminal_in_whatever_form(
+    shown: Shown, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A pipe has them plain, and no text can add marks of its own."""
+    hit = replace(hits()[0], text="Hall discovered [bold]the[/bold] moon; Moons, he said.")
+    prints = lambda: print_hits("Who discovered the moons?", [hit])  # noqa: E731
+    plain = shown(prints, None)[-1]
+    assert plain.strip() == hit.text
+    monkeypatch.setenv("TERM", "xterm")
+    written = io.StringIO()
+    monkeypatch.setattr(out, "_force_terminal", True)
+    monkeypatch.setattr(out, "_color_system", ColorSystem.STANDARD)
+    monkeypatch.setattr(out, "_file", written)
+    prints()
+    line = written.getvalue().splitlines()[-1]
+    bold = re.findall("\x1b\\[1m(.*?)\x1b\\[0m", line)
+    assert bold == ["discovered", "moon;", "Moons,"]
+    assert re.sub("\x1b\\[[0-9;]*m", "", line).strip() == hit.text
 
 
 def test_headings_that_the_place_shows_are_not_repeated_in_the_text(shown: Shown) -> None:

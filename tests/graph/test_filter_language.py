@@ -208,14 +208,17 @@ def test_what_comparisons_mean(text: str, value: MetadataValue | None, fits: boo
     ("text", "hints"),
     [
         ("Year = 2023", ["no document has 'Year' in its metadata: did you mean year?"]),
-        ("yaer = 2023 and year = 2023", ["no document has 'yaer' in its metadata: did you mean year?"]),
+        ("yaer = 2023 and year = 2020", ["no document has 'yaer' in its metadata: did you mean year?"]),
         ("'title' = P", ["no document has 'title' in its metadata: did you mean the field title, without"]),
         ("nosuch = 3", ["no document has 'nosuch' in its metadata"]),
-        ("year = 2023", []),
-        ("kind = table", []),
+        ("nosuch = 3 and kind = paragraph", ["no document has 'nosuch' in its metadata"]),
+        ("year = 2023", ["no passage has  year = 2023 : year is 2020"]),
+        ("not year exists", []),
+        ("kind = table", ["no passage has  kind = 'table' : kind is 'paragraph'"]),
+        ("added exists", ["no passage has  added exists : added has no value in any document"]),
     ],
 )
-def test_a_condition_that_nothing_fulfils_is_told_of_names_that_nobody_knows(
+def test_a_condition_that_nothing_fulfils_is_told_of_unknown_names_and_of_the_values_there_are(
     text: str, hints: list[str]
 ) -> None:
     page = PageRecord("P", "", None, "", metadata={"year": 2020})
@@ -226,6 +229,41 @@ def test_a_condition_that_nothing_fulfils_is_told_of_names_that_nobody_knows(
     assert first == "no passage fulfils the condition"
     assert len(more) == len(hints) and all(map(str.startswith, more, hints))
     assert Allowed.of(parse("year = 2020 or nosuch = 3"), facts).hints == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "meant", "found"),
+    [
+        ("path like 'docs/*'", "source like 'docs/*'", 3),
+        ("path = 'docs/a/one.md' and year > 2000", "source like 'docs/a/one.md'", 1),
+        ("title = 'ONE'", "title like 'ONE'", 1),
+        ("title = 'Thre'", "title like '*Thre*'", 1),
+        ("author = 'Ada Lovelase' or year = 1", "author = 'Ada Lovelace'", 1),
+        ("source = '/docs/*'", "source like '*/docs/*'", 3),
+        ("author = 'Grace' and year = 2001", None, 0),
+        ("author = 'Ada Lovelase' and year = 2003", None, 0),
+    ],
+)
+def test_what_a_hint_suggests_finds_something(text: str, meant: str | None, found: int) -> None:
+    """It is tried in the whole condition; where it finds nothing there, only the values are told."""
+    titles = ("One", "Two", "Three")
+    pages = [
+        PageRecord(
+            title, f"/home/ada/docs/{folder}/{title.lower()}.md", None, "", path=f"{folder}/{title.lower()}.md",
+            metadata={"year": 2001 + n, "author": "Ada Lovelace" if n == 0 else "Alan Turing"},
+        )
+        for n, (title, folder) in enumerate(zip(titles, "aab", strict=True))
+    ]  # fmt: skip
+    chunks = sorted(f"{title}#chunk-1" for title in titles)
+    pages.sort(key=lambda page: page.uri)
+    details = (Coded.of(["paragraph"] * 3), np.zeros((3, 2), np.int64))
+    facts = ChunkFacts(chunks, lambda: pages, lambda: details)
+    hints = Allowed.of(parse(text), facts).hints
+    assert len(hints) == 2 + text.count("or year = 1") and "/home/ada" not in " ".join(hints)
+    (suggested,) = re.findall(r"did you mean  (.*) \?", hints[1]) or [None]
+    assert suggested == meant
+    if suggested is not None:
+        assert Allowed.of(parse(suggested), facts).count == found
 
 
 @given(st.text("ab", max_size=8), st.text("ab*", max_size=6))

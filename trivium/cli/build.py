@@ -106,6 +106,7 @@ def _loaded(load: Callable[[StageProgress], IngestReport], *, json: bool) -> Ing
     "images",
     "workers",
     "prune",
+    "reread",
     "questions",
     "ray",
 )
@@ -120,7 +121,7 @@ def build(
     """Parse sources into a graph, load it into a store (created when missing) and embed it.
 
     In folders, files of all known formats are read and the others are listed. Running it again is safe: unchanged
-    documents are skipped and an interrupted run resumes.
+    documents are skipped, without reading them if size and times of a file say so, and an interrupted run resumes.
 
     Examples:
 

@@ -88,6 +88,7 @@ _OPTIONS: Mapping[str, tuple[Any, tuple[str, ...], dict[str, Any]]] = {
     "meta": (_Texts, ("--meta",), {"metavar": "KEY=VALUE"}),
     "ray": (_Text, ("--ray",), {"metavar": "ADDRESS"}),
     "prune": (bool, ("--prune",), {}),
+    "reread": (bool, ("--reread",), {}),
     "questions": (bool, ("--questions",), {}),
 }
 """How a field is given on a command line: its type, its names, and what typer shows of it and checks. The option of a

@@ -5,7 +5,7 @@ were found. The web page does the same (``server/page/why.js``).
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from rich.cells import cell_len, set_cell_size
 
@@ -81,13 +81,15 @@ _WIDEST = 110
 _LINES = 3
 """Number of lines of a passage shown at a terminal."""
 _INDENT = 4
+_SPACES = re.compile(r"(\s+)")
 
 
 def print_hits(question: str, hits: Sequence[Hit]) -> None:
-    """Print hits with their place and text. At a terminal the text is an excerpt around the words of the question;
-    elsewhere it is complete.
+    """Print hits with their place and text. At a terminal the text is an excerpt around the words of the question, which
+    are bold; elsewhere it is complete.
     """
     print_question(question, hits)
+    asked = set(question_terms(question))
     for hit, likely in zip(hits, how_likely(hits), strict=True):
         out.print()
         kind = "" if hit.kind == "paragraph" else f" ({hit.kind})"
@@ -99,7 +101,7 @@ def print_hits(question: str, hits: Sequence[Hit]) -> None:
             whole=hit.live is not None,
         )
         for line in extract(question, body_of(hit.text, headings_of(hit.section))):
-            print_line((" " * _INDENT + line, ""))
+            print_line((" " * _INDENT, ""), *_marked(line, asked))
 
 
 def print_reasons(question: str, hits: Sequence[Hit]) -> None:
@@ -204,6 +206,12 @@ def extract(question: str, text: str) -> list[str]:
     if cell_len(last) > width - 4:
         last = set_cell_size(last, width - 4).rstrip().rsplit(" ", 1)[0]
     return [*lines[: _LINES - 1], f"{last} …"]
+
+
+def _marked(line: str, asked: Set[str]) -> Iterator[tuple[str, str]]:
+    """Iterate over the parts of a line with their styles: words are bold if they have a term that is asked for."""
+    for part in _SPACES.split(line):
+        yield part, "" if asked.isdisjoint(terms(part)) else "bold"
 
 
 def _in_one_line(text: str) -> str:

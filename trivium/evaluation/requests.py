@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict
 
 from trivium.answering.writing_options import WritingOptions
 from trivium.errors import InputError
@@ -74,6 +75,20 @@ class EvaluateRequest:
         if not self.retrievers and not self.fusions and not self.runs:
             object.__setattr__(self, "retrievers", RETRIEVERS)
             object.__setattr__(self, "fusions", (DEFAULT,))
+
+
+class EvaluateOptions(TypedDict, total=False):
+    """The fields of :class:`EvaluateRequest` that a method takes by keyword only, for type checkers."""
+
+    rerank: Sequence[str | Reranker]
+    cut: Sequence[str | Cut]
+    runs: Sequence[str | Path]
+    where: str | Condition | None
+    depth: int | None
+    exact: bool
+    hits: str | Path | None
+    settings: SettingValues | None
+    annotators: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

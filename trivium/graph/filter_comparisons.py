@@ -27,7 +27,7 @@ _ORDER: dict[Operator, Callable[[Any_, Any_], bool]] = {
     Operator.MORE: operator.gt,
     Operator.AT_LEAST: operator.ge,
 }
-_PLACES = (Field.SOURCE, Field.PATH, Field.DOCUMENT)
+PLACES = (Field.SOURCE, Field.PATH, Field.DOCUMENT)
 """Fields of which a folder, or a file in it, may be asked for without what is above it."""
 _FOLDERS = 100
 
@@ -69,7 +69,7 @@ def _in_parts(
         for literal in literals
         if isinstance(literal, str) and not literal.startswith("/") and "://" not in literal
     ]
-    if field in _PLACES and below:
+    if field in PLACES and below:
         test_below = test_for(below)
         return lambda value: test(value) or any(map(test_below, _below(str(value))))
     return test

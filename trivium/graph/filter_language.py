@@ -86,7 +86,7 @@ class Comparison:
         name = str(self.field) if self.field is not None else _name(self.key)
         if self.operator is Operator.EXISTS:
             return f"{name} exists"
-        shown = [_literal(value) for value in self.values]
+        shown = [literal(value) for value in self.values]
         return f"{name} {self.operator} " + (
             f"({', '.join(shown)})" if self.operator is Operator.IN else shown[0]
         )
@@ -174,7 +174,8 @@ def _name(key: str) -> str:
     return f"{META}{quoted}" if not plain or key.lower() in FIELDS else quoted
 
 
-def _literal(value: Literal) -> str:
+def literal(value: Literal) -> str:
+    """A value as conditions write it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import typing
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from functools import cached_property, reduce
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common import stopping
-from trivium.graph.filter_comparisons import Test, test_of
+from trivium.graph.filter_comparisons import PLACES, Test, test_of
 from trivium.graph.filter_language import (
     FIELDS,
     All,
@@ -29,6 +29,7 @@ from trivium.graph.filter_language import (
     Not,
     Operator,
     joined,
+    literal,
     metadata_names,
 )
 from trivium.graph.page_facts import document_name
@@ -44,7 +45,10 @@ Column = tuple[Sequence[MetadataValue | None], NDArray[np.int64]]
 _KEPT_COLUMNS = 16
 _SHOWN = 100
 _NAMED = 5
-"""Unknown names that are reported."""
+"""Unknown names and comparisons that are reported."""
+_EXAMPLES = 3
+_COMPARED = 1_000
+"""Values among which a similar one is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +242,98 @@ def _unknown(name: str, known: Set[str]) -> str:
     return f"no document has {name[:_SHOWN]!r} in its metadata{hint}"
 
 
+def unmatched(condition: Condition, facts: ChunkFacts) -> list[str]:
+    """What to say of comparisons that are true of no chunk: which values there are, and a similar comparison, if the
+    condition is true of some chunks with it.
+    """
+    known = [one for one in _affirmed(condition) if one.field is not None or one.key in facts.keys]
+    wrong = [one for one in dict.fromkeys(known) if not matching(one, facts).any()]
+    if len(known) > 1 and not wrong and not unknown_names(condition, facts):
+        return ["each of its comparisons is true of some passages, but not of the same ones"]
+    return [_unmatched(one, condition, facts) for one in stopping.each(wrong[:_NAMED], 1)]
+
+
+def _affirmed(condition: Condition) -> list[Comparison]:
+    """The comparisons of a condition that are not negated."""
+    if isinstance(condition, Comparison):
+        return [condition]
+    return (
+        [] if isinstance(condition, Not) else [one for part in joined(condition) for one in _affirmed(part)]
+    )
+
+
+def _unmatched(one: Comparison, condition: Condition, facts: ChunkFacts) -> str:
+    name = str(Comparison(one.field, one.key, Operator.EXISTS)).removesuffix(" exists")
+    there = _values(one, facts)
+    listed = [literal(value) for value in there if len(str(value)) <= _SHOWN]
+    if not listed:
+        said = f"{len(there):,} long values" if there else "no value in any document"
+        said = f"{name} has {said}"
+    elif len(there) > _EXAMPLES:
+        said = f"{name} is {', '.join(listed[: _EXAMPLES - 1])} ... {listed[-1]} ({len(there):,} values)"
+    else:
+        said = f"{name} is {' or '.join(listed)}"
+    like = next(
+        (other for other in _like(one, there) if matching(_with(condition, one, other), facts).any()), None
+    )
+    meant = "" if like is None else f"; did you mean  {like} ?"
+    return f"no passage has  {str(one)[:_SHOWN]} : {said}{meant}"
+
+
+def _values(one: Comparison, facts: ChunkFacts) -> list[MetadataValue]:
+    """The distinct values, sorted, of the field of a comparison in documents that have passages."""
+    found: Iterable[MetadataValue | None]
+    if one.field is Field.PAGE:
+        found = facts.details[1].ravel().tolist()
+    elif one.field is Field.KIND:
+        found = facts.details[0].names
+    elif one.field is Field.SECTION:
+        found = (heading for section in facts.sections[0] for heading in headings_of(section)[1:])
+    else:
+        values, rows = facts.column(one)
+        found = (
+            values[row] for row in np.unique(rows[np.unique(facts.page_rows[facts.page_rows >= 0])]).tolist()
+        )
+    # Where files lie on this machine is nobody's business; a condition finds them by what this leaves of it.
+    named = (
+        document_name(str(value)) if value and one.field in PLACES else value
+        for value in stopping.each(found)
+    )
+    distinct = {
+        value for value in named if value not in (None, "") and (one.field is not Field.PAGE or value)
+    }
+    return sorted(distinct, key=lambda value: (isinstance(value, str), value))
+
+
+def _like(one: Comparison, there: Sequence[MetadataValue]) -> Iterator[Comparison]:
+    """Comparisons that may have been meant: whatever the case, with more around, of another field, of a similar value."""
+    texts = [value for value in one.values if isinstance(value, str)]
+    if one.operator not in (Operator.EQUAL, Operator.IN, Operator.LIKE) or len(texts) != 1:
+        return
+    named = (*PLACES, Field.TITLE)
+    fields = (one.field, *named) if one.field in named else (one.field,)
+    for pattern in (texts[0], f"*{texts[0].strip('*')}*"):
+        for place in fields:
+            yield Comparison(place, one.key, Operator.LIKE, (pattern,))
+    near = get_close_matches(texts[0][:_SHOWN], [str(value) for value in there[:_COMPARED]], n=1)
+    for value in near:
+        yield Comparison(one.field, one.key, Operator.EQUAL, (value,))
+
+
+def _with(condition: Condition, one: Comparison, other: Comparison) -> Condition:
+    """A condition with another comparison in place of one."""
+    if isinstance(condition, Comparison):
+        return other if condition == one else condition
+    if isinstance(condition, Not):
+        return condition
+    return type(condition)(tuple(_with(part, one, other) for part in joined(condition)))
+
+
+def _explained(condition: Condition, facts: ChunkFacts) -> tuple[str, ...]:
+    names, comparisons = unknown_names(condition, facts), unmatched(condition, facts)
+    return ("no passage fulfils the condition", *names, *comparisons)
+
+
 @dataclass(frozen=True)
 class Allowed:
     """The chunks that match: ``mask`` (n,) over ``chunks``, which are all there are, in uri order."""
@@ -254,7 +350,7 @@ class Allowed:
     def of(cls, condition: Condition, facts: ChunkFacts) -> Allowed:
         """The chunks that match, of all that ``facts`` knows of."""
         mask = matching(condition, facts)
-        found = () if mask.any() else ("no passage fulfils the condition", *unknown_names(condition, facts))
+        found = () if mask.any() else _explained(condition, facts)
         return cls(condition, facts.chunks, mask, found)
 
     @cached_property

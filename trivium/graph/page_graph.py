@@ -117,7 +117,8 @@ class PageGraph:
     ``questions`` are those that its chunks answer, by uri, and not in the hash: they are given to a stored page
     (:meth:`~trivium.graph.protocols.GraphWriter.put_questions`), or come with one that is copied from another store.
     ``differing`` are keys of metadata in which its records differ, and which it therefore lacks; ``missing`` are the
-    parts of its file that could not be read. Neither is stored."""
+    parts of its file that could not be read; ``alone`` says that no other file was looked for, such as a picture that it
+    shows. None of these is stored."""
 
     uri: str
     text: str
@@ -136,6 +137,7 @@ class PageGraph:
     questions: tuple[QuestionNode, ...] = ()
     differing: tuple[str, ...] = field(default=(), compare=False)
     missing: tuple[str, ...] = field(default=(), compare=False)
+    alone: bool = field(default=False, compare=False)
 
     @property
     def has_body(self) -> bool:

@@ -93,6 +93,10 @@ class FilePages:
             return replace(graph, path=graph.source) if "://" in graph.source else graph
         return replace(graph, path=self._places.shown(graph.source, uri, released=self.retitled))
 
+    def keep(self, page: PageRecord) -> None:
+        """Note a stored page whose file is unchanged."""
+        self._came.setdefault(page.uri, page.source)
+
     def _known_files(self) -> FilePaths:
         if self._files is None:
             self._files = FilePaths(plain_path(path) for path in self._places.linked())
@@ -172,7 +176,9 @@ class FilePages:
     def _is_free(self, uri: str, graph: PageGraph, alias: str | None) -> bool:
         """Whether no other document has this name. Documents with equal text, beyond a title, are the same document."""
         if uri in self._came:
-            return graph.has_body and self._texts.get(uri) == hash(graph.text)
+            if uri not in self._texts and graph.has_body:
+                self._texts[uri] = hash(self._store.page_text(uri))
+            return graph.has_body and self._texts[uri] == hash(graph.text)
         if uri in self.retitled:
             return True
         stored = self._store.find_pages([uri]).get(uri)

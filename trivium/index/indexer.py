@@ -92,6 +92,8 @@ class Indexer:
         if not refusable:  # an embedder that may be rejected after loading must not be recorded yet
             self._remember_embedder(special)
         limits = load_settings().limits if request.limits is None else request.limits
+        # What else a page may depend on, and whoever wants to see every page, needs it read.
+        reread = request.reread or bool(request.names or request.meta or request.check or request.isolated)
         with ExitStack() as stack:
             by_ray = (
                 None
@@ -116,6 +118,7 @@ class Indexer:
                 metadata=request.meta,
                 any_embedder=request.any_embedder,
                 entities=request.entities,
+                reread=reread,
                 parse_all=None if by_ray is None else by_ray.parse_all,
             )
             came_to_nothing = (report.problems or report.left_out_kinds) and not report.read

@@ -35,6 +35,7 @@ from trivium.index.parser_process import ParserProcess
 from trivium.index.parsing import Loaded, ParserPool, parse_item
 from trivium.index.recognise_names import choose_entities
 from trivium.index.record_pages import RECORDS, RecordPages
+from trivium.index.unchanged_files import UnchangedFiles
 from trivium.index.write_batches import BeforeReplacing, LoadStore, Merge, PageCheck, names_of
 from trivium.parser.documents.formats import document_formats
 from trivium.parser.gazetteer import Gazetteer
@@ -76,6 +77,7 @@ def load(
     parse_all: ParseAll | None = None,
     by_name: bool = False,
     entities: str | None = None,
+    reread: bool = True,
 ) -> IngestReport:
     """Parse sources and write them to the store.
 
@@ -97,6 +99,8 @@ def load(
     - ``apart``: use worker processes for fewer documents as well if one of them is packed or large, to protect the
       memory of this process.
     - ``parse_all``: if given, parses all documents except records, with the same chunker and limits.
+    - ``reread``: also read the files that are as they were when they were read
+      (:mod:`trivium.index.unchanged_files`).
 
     Raises InputError if a source matches nothing, StoreError if the store rejects the write.
     """
@@ -113,14 +117,22 @@ def load(
         merge.files = FilePages(store, places)
         all_named = named(discover(sources, format, limits), names or {}, language)
         found = FoundDocuments(all_named, report, limits, places)
+        if not reread:
+            loading.unchanged = UnchangedFiles(
+                store, chunker.spec, entities, language, limits.model_dump_json()
+            )
         loading.documents(found, workers or available_cores(), apart, parse_all)
         loading.records(found.records)
     else:
         loading.isolated(isolated, sources, format, names or {})
+    if loading.unchanged is not None:
+        merge.names |= loading.unchanged.names
     _link_mentions(store, merge, pending)
     if store.links_pending:
         store.set_links_pending(False)
     localiser.remember()
+    if loading.unchanged is not None:
+        loading.unchanged.remember({uri: source for uri, (_, source) in merge.seen.items()})
     report.languages = dict(localiser.pages.most_common())
     report.likely_language = localiser.likely
     return report
@@ -196,7 +208,7 @@ def _is_row(item: Item) -> bool:
     return item.line is not None or item.content is not None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Loading:
     """The common steps of loading documents of all kinds."""
 
@@ -208,6 +220,7 @@ class _Loading:
     pending: bool
     """Whether an earlier load was not completed."""
     entities: str | None
+    unchanged: UnchangedFiles | None = None
 
     def documents(self, found: FoundDocuments, workers: int, apart: bool, parse_all: ParseAll | None) -> None:
         """Load documents that are parsed individually, in this process, in a pool, or by ``parse_all``."""
@@ -219,6 +232,8 @@ class _Loading:
                     self._problem(outcome)
                 else:
                     for graph in outcome:
+                        if self.unchanged is not None:
+                            self.unchanged.saw(graph)
                         self.merge.add(graph)
                 self._tell("parse", done, found.count)
         self.merge.flush()
@@ -226,12 +241,24 @@ class _Loading:
     def _outcomes(
         self, found: FoundDocuments, workers: int, apart: bool, parse_all: ParseAll | None
     ) -> Generator[Loaded, None, None]:
+        changed = self._changed(found)
         if parse_all is not None:
-            return parse_all(found)
+            return parse_all(changed)
         few = found.count < _WORTH_A_POOL and not (apart and found.risky)
         if few or not self.chunker.portable or (workers == 1 and not apart):
-            return (parse_item(item, self.limits, self.chunker, self.entities) for item in found)
-        return self._in_processes(found, workers)
+            return (parse_item(item, self.limits, self.chunker, self.entities) for item in changed)
+        return self._in_processes(changed, workers)
+
+    def _changed(self, found: FoundDocuments) -> Iterator[Item]:
+        """Iterate over the documents to read. The pages of the others are kept."""
+        for item in found:
+            pages = [] if self.unchanged is None else self.unchanged.pages(item)
+            if not pages or any(self.merge.has(page.uri) for page in pages):  # another file has its text now
+                yield item
+                continue
+            found.count -= 1
+            for page in pages:
+                self.merge.keep(page)
 
     def _in_processes(self, items: Iterable[Item], workers: int) -> Generator[Loaded, None, None]:
         with closing(ParserPool(workers, self.limits, self.chunker.spec, self.entities)) as pool:

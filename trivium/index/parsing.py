@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Generator, Iterable
 from contextlib import closing
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import cast
 
@@ -37,11 +38,13 @@ def parse_document(
     item: Item, limits: InputLimits, chunker: Chunker = BLOCKS, entities: str | None = None
 ) -> Loaded:
     """Like :func:`parse_item`, but raises MemoryError."""
+    beside: list[str] = []
     try:
-        return [
+        graphs = [
             with_recognised_names(build(chunker.rechunk(page), limits), entities, item.language)
-            for page in read(item, limits)
+            for page in read(item, limits, beside)
         ]
+        return graphs if beside else [replace(graph, alone=True) for graph in graphs]
     except TriviumError as error:
         return Problem(item.name, str(error).removeprefix(f"{item.name}: "))
     except MemoryError:

@@ -136,6 +136,13 @@ class BuildRequest:
             " their files."
         ),
     )
+    reread: bool = field(
+        default=False,
+        kw_only=True,
+        metadata=_about(
+            "Also read the files whose size and times are as they were when they were last read for this store."
+        ),
+    )
     questions: bool = field(
         default=False,
         kw_only=True,
@@ -245,6 +252,7 @@ class BuildOptions(TypedDict, total=False):
     late: bool
     headings: bool
     prune: bool
+    reread: bool
     apart: bool
     language: str | None
     any_embedder: bool

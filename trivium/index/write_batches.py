@@ -8,11 +8,13 @@ from typing import Protocol
 from trivium.graph.build_page_graph import with_metadata
 from trivium.graph.page_graph import PageGraph
 from trivium.graph.protocols import GraphReader, GraphWriter, PageReader, TextSearch
-from trivium.index.document_languages import Localiser
+from trivium.graph.records import PageRecord
+from trivium.index.document_languages import LANGUAGE, Localiser
 from trivium.index.file_pages import FilePages
 from trivium.index.link_mentions import adopted, marked
 from trivium.index.load_report import Duplicate, IngestReport
 from trivium.index.recognise_names import LINKED
+from trivium.text.languages import ENGLISH
 from trivium.types import MetadataValue
 
 _PAGES_A_WRITE = 100
@@ -27,6 +29,9 @@ BeforeReplacing = Callable[[Sequence[PageGraph]], None]
 
 class LoadStore(GraphReader, TextSearch, PageReader, GraphWriter, Protocol):
     """The part of a store that loading uses: it writes pages, and reads those whose records get new links."""
+
+    @property
+    def location(self) -> str: ...
 
     def set_languages(self, languages: str | None) -> None: ...
 
@@ -63,7 +68,8 @@ class Merge:
         self._before_replacing = before_replacing
         self._size = 0  # approximate size of the batch in bytes
         self.report = report
-        self._seen: dict[str, tuple[int, str]] = {}
+        self.seen: dict[str, tuple[int, str]] = {}
+        """Revision and source of each page, by uri."""
         self._batch: dict[str, PageGraph] = {}
         self._written: set[str] = set()
         self._aliases: dict[str, set[str]] = {}
@@ -88,7 +94,7 @@ class Merge:
         graph = marked(graph, named=self._entities is not None)
         self.names.update((graph.uri, *graph.aliases))
         revision = -1 if graph.revision is None else graph.revision
-        earlier = self._seen.get(graph.uri)
+        earlier = self.seen.get(graph.uri)
         if earlier is not None:
             self._aliases.setdefault(graph.uri, set()).update(graph.aliases)
             kept = earlier[1] if revision <= earlier[0] else graph.source
@@ -96,7 +102,7 @@ class Merge:
             self.report.duplicates.append(Duplicate(graph.uri, kept, dropped))
             if revision <= earlier[0]:
                 return
-        self._seen[graph.uri] = (revision, graph.source)
+        self.seen[graph.uri] = (revision, graph.source)
         self._batch[graph.uri] = graph
         self._size += _size_of(graph)
         if len(self._batch) >= _PAGES_A_WRITE or self._size >= _BYTES_A_WRITE:
@@ -114,9 +120,17 @@ class Merge:
         known = {key: value for key, value in said.items() if value is not None}
         return with_metadata(graph, known) if known else graph
 
+    def keep(self, page: PageRecord) -> None:
+        """Leave a stored page as it is, as if it had been read again."""
+        self.seen[page.uri] = (-1 if page.revision is None else page.revision, page.source)
+        self._localiser.pages[str(page.metadata.get(LANGUAGE, ENGLISH))] += 1
+        self.report.unchanged += 1
+        if self.files is not None:
+            self.files.keep(page)
+
     def has(self, page: str) -> bool:
         """Whether the page was added in this load."""
-        return page in self._seen
+        return page in self.seen
 
     def flush(self) -> None:
         """Write the current batch."""

@@ -286,8 +286,9 @@ def _rows(path: str, format: Format, limits: InputLimits) -> Iterator[Item | Pro
             yield Item(format, path, line.offset, line.length, line.number, content)
 
 
-def read(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> list[Page]:
-    """Return the pages of an item of any format except ``records``. A page's ``source`` is the item's name.
+def read(item: Item, limits: InputLimits = DEFAULT_LIMITS, beside: list[str] | None = None) -> list[Page]:
+    """Return the pages of an item of any format except ``records``. A page's ``source`` is the item's name. Addresses of
+    other files that were looked for are added to ``beside``.
 
     Raises InputError (including ParseError) when the document cannot be used. Records are read by
     :func:`trivium.parser.sources.title_text_records.read_records`, because their links depend on all titles.
@@ -300,7 +301,7 @@ def read(item: Item, limits: InputLimits = DEFAULT_LIMITS) -> list[Page]:
         return [zim.to_page(item, limits)]
     data = _bytes(item, limits)
     if item.format in document_formats():
-        pages = reader_of(item.format)(_document_file(item, data, limits), limits)
+        pages = reader_of(item.format)(_document_file(item, data, limits, beside), limits)
         return [pages] if isinstance(pages, Page) else list(pages)
     return [replace(_page_of_json(item, parse_json(data, limits), limits), format=item.format)]
 
@@ -325,8 +326,10 @@ def _page_of_json(item: Item, value: object, limits: InputLimits) -> Page:
     return mediawiki.to_page(value, source=item.name, limits=limits)
 
 
-def _document_file(item: Item, data: bytes, limits: InputLimits) -> DocumentFile:
+def _document_file(item: Item, data: bytes, limits: InputLimits, asked: list[str] | None) -> DocumentFile:
     def beside(address: str) -> bytes | None:
+        if asked is not None:
+            asked.append(address)
         return None if item.root is None else _read_below(item.root, Path(item.location), address, limits)
 
     return DocumentFile(
