@@ -61,6 +61,8 @@ def test_what_the_engine_takes_and_returns_is_public() -> None:
         "SearchOptions",
         "BuildOptions",
         "AskOptions",
+        "EngineParts",
+        "EvaluateOptions",
         "SettingValues",
         "StageObserver",
         "Progress",

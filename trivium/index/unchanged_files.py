@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import trivium
+from trivium.common.fetching import package_version
 from trivium.common.safe_files import replacing
 from trivium.graph.page_graph import PageGraph
 from trivium.graph.records import PageRecord
@@ -36,7 +36,7 @@ class UnchangedFiles:
 
     def __init__(self, store: LoadStore, *options: object) -> None:
         self._store = store
-        self._options = [trivium.__version__, *map(str, options)]
+        self._options = [package_version(), *map(str, options)]
         folder = Path(store.location)
         if not folder.is_dir():
             folder = default_folder().parent / "stores" / _digest(store.location)
