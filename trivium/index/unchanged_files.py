@@ -15,10 +15,10 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from trivium.common.fetching import package_version
 from trivium.common.safe_files import replacing
 from trivium.graph.page_graph import PageGraph
 from trivium.graph.records import PageRecord
@@ -36,7 +36,7 @@ class UnchangedFiles:
 
     def __init__(self, store: LoadStore, *options: object) -> None:
         self._store = store
-        self._options = [package_version(), *map(str, options)]
+        self._options = [_version(), *map(str, options)]
         folder = Path(store.location)
         if not folder.is_dir():
             folder = default_folder().parent / "stores" / _digest(store.location)
@@ -118,6 +118,13 @@ class UnchangedFiles:
 def _own(page: PageRecord) -> str:
     """Return the part of a page's hash that does not depend on the names of other documents."""
     return page.content_hash.partition(".")[0]
+
+
+def _version() -> str:
+    try:
+        return metadata.version("trivium")
+    except metadata.PackageNotFoundError:  # run from a source tree
+        return ""
 
 
 def _digest(text: str) -> str:
