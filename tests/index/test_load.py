@@ -181,7 +181,7 @@ def test_half_a_surrogate_pair_in_a_title_does_not_stop_a_run(store: EmbeddedSto
 def test_whatever_a_parser_raises_is_the_documents_problem(
     store: EmbeddedStore, page: WritePage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def raises(item: Item, limits: InputLimits) -> list[object]:
+    def raises(item: Item, limits: InputLimits, beside: list[str]) -> list[object]:
         raise KeyError("surprise")
 
     monkeypatch.setattr(parsing, "read", raises)
