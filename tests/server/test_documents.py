@@ -286,8 +286,13 @@ def test_an_upload_takes_no_document_s_place_unless_it_is_that_document(store: P
         assert neith() == before
 
 
-def test_a_form_says_in_which_language_its_documents_are(tmp_path: Path) -> None:
-    """As ``trivium build --language``: another form of a word is found, and an embedder for English is refused."""
+def test_a_form_says_in_which_language_its_documents_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As ``trivium build --language``: another form of a word is found, and an embedder for English is refused that was
+    chosen.
+    """
+    monkeypatch.setenv("TRIVIUM_EMBEDDER", "minilm")
     with Engine.create(tmp_path / "store", "minilm"):
         pass
     file = ("files", ("turm.txt", f"# Der Turm\n\n{TEXTS['de']}\n", "text/plain"))
