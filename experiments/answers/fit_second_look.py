@@ -28,6 +28,7 @@ from safetensors.numpy import load_file
 from tokenizers import Tokenizer
 from torch import nn
 
+from trivium.answering.reader_network import packed
 from trivium.common.arrays import Floats
 from trivium.embedding.model_files import locate
 from trivium.engine import Engine
@@ -36,7 +37,7 @@ from trivium.fusion.hit_lists import load_hits
 from trivium.fusion.registry import shipped
 from trivium.graph.schema import headings_of
 
-TOKENS, HEADINGS, QUESTION = 128, 20, 36
+TOKENS = 128
 KEPT, READ, JUDGED = 20, 10, 150
 """Passages of a question that are kept, passages that are read, and questions of a set that are judged."""
 FROZEN, AT_ONCE, RATE = 4, 16, 1e-4
@@ -67,24 +68,12 @@ def read(given: str, tokenizer: Any) -> list[Asked]:
             best += [row for row in np.flatnonzero(hit.gold >= 0).tolist() if row not in best]
             records = engine.store.fetch([hit.table.chunks[row] for row in best])
             passages = [
-                packed(tokenizer, hit.question, " > ".join(headings_of(one.section)), one.text)
+                packed(tokenizer, hit.question, " > ".join(headings_of(one.section)), one.text, TOKENS)
                 for one in records
             ]
             held = zlib.crc32(hit.pages[0].encode()) % 4 == 0
             found.append(Asked(passages, scores[best], [bool(hit.gold[row] >= 0) for row in best], held))
     return found
-
-
-def packed(tokenizer: Any, question: str, above: str, text: str) -> tuple[list[int], list[int]]:
-    """Return the tokens of a question and a passage, and which of the two each belongs to (0 or 1)."""
-    start, colon, end = tokenizer.encode(":").ids
-    asked, headings, said = (
-        one.ids for one in tokenizer.encode_batch([question, above, text], add_special_tokens=False)
-    )
-    asked, headings = asked[:QUESTION], headings[:HEADINGS]
-    said = said[: TOKENS - 4 - len(asked) - len(headings)]
-    ids = [start, *asked, end, *headings, colon, *said, end]
-    return ids, [0] * (len(asked) + 2) + [1] * (len(headings) + len(said) + 2)
 
 
 def begun() -> Network:

@@ -178,10 +178,12 @@ def compare(made_folder: Path, real_folder: Path, names: list[str]) -> None:
     base = shipped(read([real_folder / f"{names[0]}.npz"]).embedder, names=True)
     assert base is not None
     fitted: dict[str, Network] = {}
+    real: dict[str, Collection] = {}
     rows: dict[str, list[str]] = {}
     for name in names:
         by_made, by_real = (read([folder / f"{name}.npz"]) for folder in (made_folder, real_folder))
         first, second = systems(by_made, base.fusion()), systems(by_real, base.fusion())
+        real[name] = by_real
         order = list(first)
         tau = kendalltau([first[row] for row in order], [second[row] for row in order]).statistic
         fitted[name] = adapted(base, examples_of(by_made, base.layout))
@@ -190,18 +192,17 @@ def compare(made_folder: Path, real_folder: Path, names: list[str]) -> None:
         rows[name] = [name, str(len(by_made.hits)), *words, f"{tau:.2f}", *best]
         print(" ".join(rows[name]), flush=True)
     for name in names:
-        by_real = read([real_folder / f"{name}.npz"])
-        examples = [example.rows.astype(np.float64) for example in examples_of(by_real, base.layout)]
+        examples = [example.rows.astype(np.float64) for example in examples_of(real[name], base.layout)]
         others = [network for other, network in fitted.items() if other != name]
         as_it_is = [base.network.logits(each) for each in examples]
         simply = [fitted[name].logits(each) for each in examples]
         common = [np.mean([network.logits(each) for network in others], axis=0) for each in examples]
-        rows[name] += [cell(by_real, as_it_is), cell(by_real, simply)]
+        rows[name] += [cell(real[name], as_it_is), cell(real[name], simply)]
         for strength in (0.25, 0.5):
             apart = [
                 own + strength * (one - all_) for own, one, all_ in zip(as_it_is, simply, common, strict=True)
             ]
-            rows[name].append(cell(by_real, apart))
+            rows[name].append(cell(real[name], apart))
         print(" ".join(rows[name]), flush=True)
     heads = [
         "set",

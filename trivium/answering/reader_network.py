@@ -77,14 +77,16 @@ class Reader:
         return bool(odds >= 0)
 
 
-def packed(tokenizer: Any, question: str, above: str, text: str) -> tuple[list[int], list[int]]:
-    """Return the tokens of a question and a part, and which of the two each belongs to (0 or 1)."""
+def packed(
+    tokenizer: Any, question: str, above: str, text: str, most: int = ALL
+) -> tuple[list[int], list[int]]:
+    """Return the tokens of a question and a part, ``most`` altogether, and which of the two each belongs to (0 or 1)."""
     start, colon, end = tokenizer.encode(":").ids
     asked, headings, said = (
         one.ids for one in tokenizer.encode_batch([question, above, text], add_special_tokens=False)
     )
     asked, headings = asked[:QUESTION], headings[:ABOVE]
-    said = said[: ALL - 4 - len(asked) - len(headings)]
+    said = said[: most - 4 - len(asked) - len(headings)]
     ids = [start, *asked, end, *headings, colon, *said, end]
     return ids, [0] * (len(asked) + 2) + [1] * (len(headings) + len(said) + 2)
 

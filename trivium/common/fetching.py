@@ -17,7 +17,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email.message import Message
-from importlib import metadata
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -27,6 +26,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
 from trivium.common import stopping
+from trivium.common.package_version import package_version
 from trivium.errors import InputError
 
 _CONNECT_SECONDS = 5.0
@@ -141,14 +141,6 @@ def leads_to_public(address: str) -> bool:
     except (OSError, UnicodeError):
         return False
     return all(is_public(str(place[0])) for *_, place in found)
-
-
-def package_version() -> str:
-    """Return the version of the installed package."""
-    try:
-        return metadata.version("trivium")
-    except metadata.PackageNotFoundError:  # run from a source tree
-        return "dev"
 
 
 def user_agent(contact: str | None = None) -> str:

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.fetching import package_version
+from trivium.common.package_version import package_version
 from trivium.embedding.embed_in_slices import fill, fill_parts
 from trivium.embedding.embedder import Embedder, Vectors
 from trivium.errors import InputError

@@ -20,8 +20,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from trivium.common.fetching import package_version
 from trivium.common.iteration import batched
+from trivium.common.package_version import package_version
 from trivium.common.progress import Progress
 from trivium.common.safe_files import TEMPORARY, replacing, write_file
 from trivium.embedding.embedder import Embedder

@@ -15,17 +15,17 @@ import time
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from trivium.common.package_version import package_version
 from trivium.common.safe_files import replacing
 from trivium.graph.page_graph import PageGraph
 from trivium.graph.records import PageRecord
 from trivium.index.file_locations import absolute, is_same
 from trivium.index.write_batches import LoadStore
-from trivium.parser.ocr_cache import default_folder
 from trivium.parser.sources.source_items import Item
+from trivium.settings.settings import load_settings
 
 _YOUNG_NS = 3_000_000_000
 """File systems tell times by steps of up to two seconds."""
@@ -36,10 +36,10 @@ class UnchangedFiles:
 
     def __init__(self, store: LoadStore, *options: object) -> None:
         self._store = store
-        self._options = [_version(), *map(str, options)]
+        self._options = [package_version(), *map(str, options)]
         folder = Path(store.location)
         if not folder.is_dir():
-            folder = default_folder().parent / "stores" / _digest(store.location)
+            folder = load_settings().home / "stores" / _digest(store.location)
         self._file = folder / "files-read.json"
         self._known = self._read()
         self._came: dict[str, tuple[str, list[object]]] = {}  # source -> file, its state before it was read
@@ -118,13 +118,6 @@ class UnchangedFiles:
 def _own(page: PageRecord) -> str:
     """Return the part of a page's hash that does not depend on the names of other documents."""
     return page.content_hash.partition(".")[0]
-
-
-def _version() -> str:
-    try:
-        return metadata.version("trivium")
-    except metadata.PackageNotFoundError:  # run from a source tree
-        return ""
 
 
 def _digest(text: str) -> str:

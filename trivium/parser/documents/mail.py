@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, datetime
 from email import message_from_bytes, policy
 from email.message import EmailMessage, MIMEPart
 from email.utils import parsedate_to_datetime
@@ -233,8 +232,12 @@ def _header(message: EmailMessage, name: str) -> str:
     return " ".join(str(value or "").split())[:_MAX_VALUE]
 
 
+def _addresses(message: EmailMessage) -> dict[str, str]:
+    return {name: _header(message, name) for name in _ADDRESSES}
+
+
 def _metadata(message: EmailMessage) -> dict[str, MetadataValue]:
-    values = {name: _header(message, name) for name in _ADDRESSES}
+    values = _addresses(message)
     values["date"] = _date(message) or ""
     values["address"] = _header(message, "Snapshot-Content-Location")
     return {name: value for name, value in values.items() if value}
@@ -244,18 +247,24 @@ def _letterhead(message: EmailMessage) -> str:
     """Return who wrote a mail to whom and when, as its first paragraph, so that it can be asked about. Empty for a text
     without sender.
     """
-    values = {name: _header(message, name) for name in _ADDRESSES}
+    values = _addresses(message)
     if not any(map(str.isalnum, values["from"])):
         return ""
-    with suppress(TypeError, ValueError, OverflowError):
-        sent = parsedate_to_datetime(_header(message, "date"))
+    if (sent := _sent(message)) is not None:
         values["date"] = f"{sent.day} {sent:%B %Y}"
     return ". ".join(f"{name.capitalize()}: {value}" for name, value in values.items() if value) + "."
 
 
 def _date(message: EmailMessage) -> str | None:
+    sent = _sent(message)
     try:
-        date = parsedate_to_datetime(_header(message, "date"))
-        return date.astimezone(UTC).isoformat().replace("+00:00", "Z")
+        return None if sent is None else sent.astimezone(UTC).isoformat().replace("+00:00", "Z")
+    except (ValueError, OverflowError):
+        return None
+
+
+def _sent(message: EmailMessage) -> datetime | None:
+    try:
+        return parsedate_to_datetime(_header(message, "date"))
     except (TypeError, ValueError, OverflowError):
         return None
