@@ -22,13 +22,12 @@ from trivium.graph.open_store import open_store
     [
         (["--store", "x"], "expected a question file"),
         (["answers", "--store", "x"], "Missing argument"),
-        (["suite"], "Missing argument"),
+        (["suite", "s.toml"], "evaluate suite is gone"),
+        (["--suite=s.toml"], "evaluate suite is gone"),
         (["q.jsonl", "--store", "x", "--rerank", "bm26"], "did you mean bm25"),
         (["answers", "q.jsonl", "--store", "x", "--hits", "y"], "No such option"),
         (["answers", "q.jsonl", "--store", "x", "--judge-by", "grades"], "only with --judge"),
         (["answers", "q.jsonl", "--store", "x", "--no-context", "--model", "none"], "a language model"),
-        (["suite", "s.toml", "--where", "year > 2020"], "No such option"),
-        (["suite", "s.toml", "--retriever", "telepathy"], "unknown retriever"),
         (["q.jsonl", "--store", "x", "--where", "year >"], "expected a value"),
         (["q.jsonl", "--store", "x", "--out", "y"], "No such option"),
         (["q.jsonl", "--store", "x", "--depth", "0"], "expected a number of 1 or more, or own, got '0'"),
@@ -52,12 +51,6 @@ def test_each_command_has_its_own_options(
             ["evaluate", "answers", "q.jsonl", "--k", "3"],
             ["--answers is gone", "--rerank is gone"],
         ),
-        (
-            ["evaluate", "-r", "vector", "--suite", "s.toml", "--fresh", "--json"],
-            ["evaluate", "suite", "-r", "vector", "s.toml", "--json"],
-            ["--suite is gone", "--fresh is gone"],
-        ),
-        (["evaluate", "--suite=s.toml"], ["evaluate", "suite", "s.toml"], ["--suite is gone"]),
         (
             ["evaluate", "q", "--selector=llm", "--", "--cut"],
             ["evaluate", "q", "--", "--cut"],
@@ -124,13 +117,6 @@ def test_lists_are_as_long_as_asked_for(tmp_path: Path) -> None:
     assert length() == (30, 30)
     assert length("--depth", "5") == (5, 5)
     assert length("--depth", "own") == (40, 40)
-
-
-def test_a_suite_file_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["evaluate", "suite", str(tmp_path / "none.toml")])
-    assert ended.value.code == 1
-    assert "none.toml: expected a readable suite file" in " ".join(capsys.readouterr().err.split())
 
 
 def test_a_run_that_was_written_is_read_back_as_a_system_of_its_own(tmp_path: Path) -> None:

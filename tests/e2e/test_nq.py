@@ -175,45 +175,10 @@ def test_rows_are_measured_with_the_gold_of_their_annotations(
     assert (everyone["questions"], everyone["traced"]) == (4, 4)
 
 
-def test_suites_and_sweeps_take_rows_too(trivium: Run, folder: Path, kept: Path, tmp_path: Path) -> None:
-    """From a folder, and from a data set of the hub, with the figures of ``evaluate``; a finished set is taken as it is
-    until a file of the folder changes."""
-    rows = tmp_path / "rows"
-    rows.mkdir()
-    shutil.copy(folder / "dev.jsonl.gz", rows)
+def test_sweeps_take_rows_too(trivium: Run, kept: Path, tmp_path: Path) -> None:
+    """Here from a data set of the hub."""
     (tmp_path / "one.jsonl").write_text(json.dumps(DEV) + "\n", "utf-8")
-    hub = f"hf:json:{tmp_path / 'one.jsonl'}"
-    store = json.dumps(str(kept))
-    (tmp_path / "suite.toml").write_text(
-        f"""
-        [[set]]
-        name = "folder"
-        questions = "rows"
-        store = {store}
-        [[set]]
-        name = "hub"
-        questions = {json.dumps(hub)}
-        store = {store}
-        """
-    )
-    suite = [
-        "evaluate",
-        "suite",
-        tmp_path / "suite.toml",
-        "--retriever",
-        "lexical",
-        "--out",
-        tmp_path / "out",
-        "--json",
-    ]
-    sets = {one["name"]: one for one in trivium(*suite).json["sets"]}
-    for name, source in (("folder", rows), ("hub", hub)):
-        alone = trivium("evaluate", source, "--store", kept, "--retriever", "lexical", "--json").json
-        assert sets[name]["report"]["rows"] == alone["rows"] and alone["traced"] > 0
-    (rows / "more.jsonl").write_text(json.dumps({**DEV, "example_id": 77}) + "\n", "utf-8")
-    more = {one["name"]: one for one in trivium(*suite).json["sets"]}
-    assert more["hub"] == sets["hub"]
-    assert more["folder"]["report"]["questions"] == sets["folder"]["report"]["questions"] + 1
+    hub, store = f"hf:json:{tmp_path / 'one.jsonl'}", json.dumps(str(kept))
     (tmp_path / "sweep.toml").write_text(
         f"""
         questions = {json.dumps(hub)}

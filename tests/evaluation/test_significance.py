@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from trivium.errors import InputError
 from trivium.evaluation import significance
-from trivium.evaluation.significance import mean_interval, mean_intervals, p_value, p_values
+from trivium.evaluation.significance import holm, mean_interval, mean_intervals, p_value, p_values
 
 
 def scores(n: int, seed: int = 0) -> np.ndarray:
@@ -139,3 +139,19 @@ def test_what_is_no_table_of_finite_numbers_is_refused(values: np.ndarray) -> No
 def test_clusters_of_another_length_are_refused() -> None:
     with pytest.raises(InputError, match="one cluster for each of 3"):
         p_value([1, 2, 3], [0, 1])
+
+
+def test_holm_by_hand() -> None:
+    """Four tests: the smallest times 4, then 3, 2, 1, never below the one before and never above 1."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == [0.03, 0.06, 0.06, 0.02]
+    assert holm([0.5, 0.6]) == [1.0, 1.0]
+    assert holm([0.02]) == [0.02]
+    assert holm([]) == []
+
+
+@given(st.lists(st.floats(0, 1), max_size=12))
+def test_holm_lies_between_the_p_value_and_bonferroni_and_keeps_the_order(p: list[float]) -> None:
+    corrected = holm(p)
+    assert all(a <= b <= min(1.0, len(p) * a) for a, b in zip(p, corrected, strict=True))
+    order = sorted(range(len(p)), key=lambda i: p[i])
+    assert [corrected[i] for i in order] == sorted(corrected)

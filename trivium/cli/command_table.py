@@ -49,7 +49,6 @@ PANELS: dict[str, dict[str, str]] = {
     "Measure and train": {
         "evaluate": "evaluate.evaluate",
         "evaluate answers": "evaluate_answers.evaluate_answers",
-        "evaluate suite": "evaluate_suite.evaluate_suite",
         "compare": "compare_runs.compare",
         "leaderboard": "compare_runs.leaderboard",
         "sweep": "sweep.sweep",

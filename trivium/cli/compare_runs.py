@@ -88,8 +88,7 @@ def leaderboard(
 ) -> None:
     """Rank all runs in a folder on one web page, with paired tests by document against the best or a named run.
 
-    Runs may come from  trivium evaluate --runs  and from any other system; no store is needed. Of a suite, each
-    set has a folder.
+    Runs may come from  trivium evaluate --runs  and from any other system; no store is needed.
 
     Examples:
 

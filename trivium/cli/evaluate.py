@@ -126,7 +126,7 @@ def evaluate(
 ) -> None:
     """Evaluate retrieval on questions with known answers: all eight retrievers and the default fusion, or those named.
 
-    Generated answers are measured by  trivium evaluate answers,  several sets of questions by  trivium evaluate suite.
+    Generated answers are measured by  trivium evaluate answers.
 
     Examples:
 

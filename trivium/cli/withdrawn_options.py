@@ -30,7 +30,6 @@ WITHDRAWN = {
         "--selector= --annotators= --rerank= --cut= --run-in= --runs= --exact --set= --fresh --chat= "
         "--seed= --prompt="
     ),
-    "evaluate suite": "--selector= --set= --fresh",
     "sweep": "--fresh",
     "synthesize generate": (
         "--chat= --seed= --weights= --passages= --most-cited= --kind= --writer= --attempts= --json"
@@ -69,17 +68,17 @@ def without_withdrawn(arguments: Sequence[str]) -> list[str]:
 
 
 def _with_commands(arguments: Sequence[str]) -> Sequence[str]:
-    """Rewrite ``evaluate --answers`` and ``evaluate --suite FILE``, which are commands of their own, and end
-    ``warm-up``, of which nothing is left to do."""
+    """Rewrite ``evaluate --answers``, which is a command of its own, and end ``warm-up``, of which nothing is left to do,
+    and ``evaluate suite``."""
     if list(arguments[:1]) == ["warm-up"]:
         err.print("[yellow]warm-up is gone: nothing is compiled at the first search any more[/]")
         raise SystemExit(0)
     if list(arguments[:1]) == ["evaluate"]:
-        for place, word in enumerate(arguments):
-            name, _, value = word.partition("=")
-            if name in ("--answers", "--suite"):
-                command = name.removeprefix("--")
-                err.print(f"[yellow]{name} is gone: write  trivium evaluate {command}[/]", soft_wrap=True)
-                rest = [*arguments[1:place], *filter(None, [value]), *arguments[place + 1 :]]
-                return ["evaluate", command, *rest]
+        if arguments[1:2] == ["suite"] or any(word.partition("=")[0] == "--suite" for word in arguments):
+            err.print("[yellow]evaluate suite is gone: write  trivium evaluate  for each of its sets[/]")
+            raise SystemExit(2)
+        if "--answers" in arguments:
+            place = arguments.index("--answers")
+            err.print("[yellow]--answers is gone: write  trivium evaluate answers[/]", soft_wrap=True)
+            return ["evaluate", "answers", *arguments[1:place], *arguments[place + 1 :]]
     return arguments

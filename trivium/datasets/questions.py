@@ -18,11 +18,12 @@ from __future__ import annotations
 
 import json
 import logging
+import random
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from trivium.common.progress import Progress
 from trivium.datasets.beir import is_benchmark, read_benchmark
@@ -33,6 +34,8 @@ from trivium.parser.sources.natural_question_rows import MAJORITY, check_annotat
 from trivium.parser.sources.source_items import Problem, some_keys
 from trivium.settings.limits import DEFAULT_LIMITS
 from trivium.types import Evidence, GoldPassage, Question, Turn
+
+T = TypeVar("T")
 
 _SINGULAR = {"answer": "answers", "quote": "quotes", "gold_title": "gold_titles"}
 _SEPARATORS = {
@@ -100,6 +103,18 @@ _OTHER_GOLD = ("evidence", "gold_passages", "gold_titles", "page")
 """If one of these keys is present, a ``document`` or ``pages`` alone is not gold but other information."""
 
 _log = logging.getLogger(__name__)
+
+
+def draw(questions: Sequence[T], size: int | None, seed: int) -> list[T]:
+    """Draw at most ``size`` items without replacement, keeping their order; None for all of them.
+
+    >>> draw("abcdef", 3, seed=0)
+    ['a', 'd', 'f']
+    """
+    if size is None or size >= len(questions):
+        return list(questions)
+    drawn = random.Random(seed).sample(range(len(questions)), size)  # noqa: S311 - not a secret
+    return [questions[place] for place in sorted(drawn)]
 
 
 def log_problem(problem: Problem) -> None:

@@ -101,26 +101,3 @@ def best_system(report: Report, rows: Sequence[str], measure: str) -> str | None
     """The system with the highest mean, the first of equals; None when there is none."""
     judged = [row for row in rows if not math.isnan(report.rows[row].means[measure])]
     return max(judged, key=lambda row: report.rows[row].means[measure], default=None)
-
-
-def against_best(
-    report: Report, retrievers: Sequence[str], fusions: Sequence[str], measures: Sequence[str]
-) -> tuple[Comparison, ...]:
-    """Compare every fusion with the retriever that is best on the same questions by the same measure, with the same
-    intervals and tests as the report's own comparisons. The retriever is chosen on these same questions, which
-    favours it.
-    """
-    pairs = [
-        (fusion, rival, measure)
-        for fusion in fusions
-        for measure in measures
-        if (rival := best_system(report, retrievers, measure)) is not None
-    ]
-    if not pairs or not report.traced.questions:
-        return ()
-    rows = report.rows
-    differences = np.stack([rows[a].values[m] - rows[b].values[m] for a, b, m in pairs], axis=1)
-    pages = clusters([report.traced.gold[question.id].pages for question in report.traced.questions])
-    by_page = pages if len(np.unique(pages)) > 1 else None
-    tested = zip(pairs, mean_intervals(differences, by_page), p_values(differences, by_page), strict=True)
-    return tuple(Comparison(a, b, m, interval, p) for (a, b, m), interval, p in tested)

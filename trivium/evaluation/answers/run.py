@@ -10,7 +10,7 @@ from typing import Any
 import trivium
 from trivium.answering.writing_options import Writing, WritingOptions
 from trivium.common.progress import StageProgress
-from trivium.datasets.questions import log_problem, read_questions
+from trivium.datasets.questions import draw, log_problem, read_questions
 from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.evaluation.answers.asking import ANSWERS, Asking, collect_answers, write_contexts
@@ -29,7 +29,6 @@ from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.measured_systems import System
 from trivium.evaluation.model_usage import SearchModels
 from trivium.evaluation.requests import AnswersRequest
-from trivium.evaluation.suite.definition import sample as drawn
 from trivium.llm.chat_model import ChatModel
 from trivium.parser.sources.source_items import Problem
 from trivium.retrievers.retriever_names import RETRIEVERS
@@ -78,11 +77,11 @@ def evaluate_answers(
 
     traced = Evaluator(engine.searcher).trace(known)
     with_answers = [question for question in traced.questions if question.answers]
-    asked = drawn(with_answers, request.sample, SEED)
+    asked = draw(with_answers, request.sample, SEED)
     asking = Asking(
         engine, traced, model, asked_so, k, exact=False, retrievers=request.retrievers, models=models
     )
-    unanswerable = drawn(traced.unanswerable, request.sample, SEED)
+    unanswerable = draw(traced.unanswerable, request.sample, SEED)
     everything = collect_answers(asking, tuple(rows), [*asked, *unanswerable], folder, progress)
     answers = {row: given[: len(asked)] for row, given in everything.items()}
     refused = {

@@ -13,7 +13,7 @@ from trivium.common.arrays import Floats
 from trivium.common.progress import StageProgress
 from trivium.common.safe_files import JsonLines
 from trivium.datasets.gold import Traced
-from trivium.datasets.questions import read_questions
+from trivium.datasets.questions import draw, read_questions
 from trivium.engine import Engine
 from trivium.errors import ChatModelError, InputError
 from trivium.evaluation.answers.asking import ANSWERS, Asking, collect_answers, write_contexts
@@ -33,7 +33,6 @@ from trivium.evaluation.answers.summary import judged_values, measure_answers, s
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.measured_systems import System, followed
 from trivium.evaluation.model_usage import SearchModels
-from trivium.evaluation.suite.definition import sample as drawn
 from trivium.evaluation.sweep.budget import BudgetReachedError, Meter
 from trivium.evaluation.sweep.cells import Group, baseline_of, groups_of
 from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
@@ -120,7 +119,7 @@ def run_sweep(
         rows |= {NO_CONTEXT: None} if sweep.no_context else {}
         traced = Evaluator(engine.searcher).trace(known)
         with_answers = [question for question in traced.questions if question.answers]
-        asked = drawn(with_answers, sweep.sample, sweep.seed)
+        asked = draw(with_answers, sweep.sample, sweep.seed)
         if not asked:
             raise InputError(
                 f"{sweep.questions}: expected questions with known answers that are in the store"

@@ -1,1 +1,0 @@
-"""Evaluates several sets of questions, with all results in one folder."""
