@@ -21,6 +21,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from itertools import compress
 from pathlib import Path
@@ -178,8 +179,10 @@ def _embedding_first(
     return lambda text: ask(text, engine.embedder.embed_query(text))
 
 
-def make_lancedb(corpus: Corpus, folder: Path) -> Made:
-    """Create a table with a vector index and a full-text index, searched by a hybrid query with the default reranker."""
+def make_lancedb(corpus: Corpus, folder: Path, k: int = K) -> Made:
+    """Create a table with a vector index and a full-text index, searched by a hybrid query with the default reranker for
+    ``k`` chunks.
+    """
     os.environ.setdefault("LANCE_LOG", "error")  # otherwise it warns of its own defaults, twice per question
     import lancedb
     import pyarrow as pa
@@ -218,14 +221,21 @@ def make_lancedb(corpus: Corpus, folder: Path) -> Made:
     def ask(text: str, vector: Vectors) -> Ranking:
         words = text.replace('"', " ")  # otherwise text in quotation marks is a phrase query
         query = made.search(query_type="hybrid", vector_column_name="vector").vector(vector).text(words)
-        rows = query.distance_type("cosine").rerank(reranker).limit(K).select(["uri"]).to_list()
+        rows = query.distance_type("cosine").rerank(reranker).limit(k).select(["uri"]).to_list()
         return [(row["uri"], float(row["_relevance_score"])) for row in rows]
 
     return Made(f"LanceDB {version('lancedb')}, hybrid", ask)
 
 
 def make_qdrant(corpus: Corpus, folder: Path) -> Made:
-    """Create a local collection with dense vectors and sparse term vectors (with its IDF modifier), fused by RRF."""
+    """Create a local collection of Qdrant, fused by RRF."""
+    return qdrant_fusions(corpus, folder, ["rrf"])[0]
+
+
+def qdrant_fusions(corpus: Corpus, folder: Path, fusions: Sequence[str], k: int = K) -> list[Made]:
+    """Create a local collection with dense vectors and sparse term vectors (with its IDF modifier), searched for ``k``
+    chunks with each of its own ``fusions``: ``rrf``, ``dbsf``.
+    """
     from qdrant_client import QdrantClient, models
 
     words = _Words(corpus.texts)
@@ -256,7 +266,7 @@ def make_qdrant(corpus: Corpus, folder: Path) -> Made:
             ],
         )
 
-    def ask(text: str, vector: Vectors) -> Ranking:
+    def ask(text: str, vector: Vectors, fusion: str) -> Ranking:
         terms = words.of(text)
         found = client.query_points(
             "chunks",
@@ -268,12 +278,13 @@ def make_qdrant(corpus: Corpus, folder: Path) -> Made:
                     limit=DEPTH,
                 ),
             ],
-            query=models.FusionQuery(fusion=models.Fusion.RRF),
-            limit=K,
+            query=models.FusionQuery(fusion=models.Fusion(fusion)),
+            limit=k,
         )
         return [(str((point.payload or {})["uri"]), point.score) for point in found.points]
 
-    return Made(f"Qdrant {version('qdrant-client')} local, hybrid", ask)
+    name = f"Qdrant {version('qdrant-client')} local, hybrid"
+    return [Made(name if one == "rrf" else f"{name} ({one})", partial(ask, fusion=one)) for one in fusions]
 
 
 def make_faiss(corpus: Corpus, folder: Path) -> Made:

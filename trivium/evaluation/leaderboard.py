@@ -15,7 +15,7 @@ from trivium.common.safe_files import write_file
 from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-from trivium.evaluation.ranking_measures import cumulative_matches, measure
+from trivium.evaluation.ranking_measures import cumulative_matches, measure, measure_named
 from trivium.evaluation.report import Comparison, Ranking, compared_json
 from trivium.evaluation.report_pages import MOST_LINES, Lines, Section, report_page
 from trivium.evaluation.run import headline
@@ -95,7 +95,7 @@ def rank_runs(
     """Rank runs (system -> question id -> ranking) on the judged questions. A question that a run does not answer has an
     empty ranking and counts as zero.
 
-    ``by`` is any measure of :mod:`trivium.evaluation.ranking_measures`, by default hit@1, or recall@5 if most questions
+    ``by`` is any measure of :mod:`trivium.evaluation.ranking_measures`, at any cutoff, by default hit@1, or recall@5 if most questions
     have several gold parts. Each run is compared with the ``baseline``, by default the best run: paired bootstrap
     intervals and the two-sided paired permutation test, by document if the gold is from several. Raises InputError
     for an unknown measure or baseline, and without runs or judged questions.
@@ -111,10 +111,9 @@ def rank_runs(
         name: [[uri for uri, _ in run.get(question, ())] for question in gold] for name, run in runs.items()
     }
     values = {name: measure(judged, found) for name, found in uris.items()}
-    measures = next(iter(values.values()))
     by = headline(judged)[0] if by is None else by
-    if by not in measures:
-        raise InputError(f"expected a measure, one of {', '.join(measures)}, got {by!r}")
+    for name, found in uris.items():
+        values[name].setdefault(by, measure_named(judged, found, by))
     ranked_by = {name: found[by] for name, found in values.items()}
     order = sorted(values, key=lambda name: (-float(ranked_by[name].mean()), name))
     against = order[0] if baseline is None else baseline
