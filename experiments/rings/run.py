@@ -79,7 +79,9 @@ _POOL = tuple(f"multihop/{name}_corpus.jsonl" for name in (*_HOPS, "hotpotqa_tra
 def _hops(name: str, *, pooled: bool) -> Set:
     questions = f"multihop/{name}_questions.jsonl"
     corpus = _POOL if pooled else (f"multihop/{name}_corpus.jsonl",)
-    return Set(f"{name}_pool" if pooled else name, corpus, questions, True, measures=("recall@5", "all@5", *MEASURES))
+    return Set(
+        f"{name}_pool" if pooled else name, corpus, questions, True, measures=("recall@5", "all@5", *MEASURES)
+    )
 
 
 SETS = (
@@ -118,9 +120,14 @@ def main() -> None:
     for name in (absent := peers.missing()):
         print(f"error: expected the package {name}: pip install {name}", file=sys.stderr)
     chosen = [one for one in SETS if given.only is None or one.name in given.only]
-    lacking = [path for one in chosen for path in (*one.corpus, one.questions) if not (given.data / path).is_file()]
+    lacking = [
+        path for one in chosen for path in (*one.corpus, one.questions) if not (given.data / path).is_file()
+    ]
     for path in lacking:
-        print(f"error: expected the file {given.data / path}: name the folder of the data (--data)", file=sys.stderr)
+        print(
+            f"error: expected the file {given.data / path}: name the folder of the data (--data)",
+            file=sys.stderr,
+        )
     if absent or lacking:
         sys.exit(1)
     for one in chosen:
@@ -148,7 +155,9 @@ def ask(one: Set, data: Path, stores: Path, folder: Path, limit: int) -> None:
             shuffled = random.Random(0)
             for question in drawn:
                 vector = engine.embedder.embed_query(question.text)
-                engine.search(question.text, 1, ["vector"])  # now the engine knows the vector, too: nobody embeds
+                engine.search(
+                    question.text, 1, ["vector"]
+                )  # now the engine knows the vector, too: nobody embeds
                 for name in shuffled.sample(list(systems), len(systems)):
                     begun = time.perf_counter()
                     rankings[name].append(systems[name](question.text, vector))

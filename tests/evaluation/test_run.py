@@ -112,6 +112,19 @@ def test_the_table_shows_rows_interval_comparison_and_reasons_as_plain_text() ->
     assert "lost: the store knows no page [red]X" in text
 
 
+def test_another_measure_is_compared_and_shown_instead() -> None:
+    """By hand: ``half`` has every second gold chunk at rank 2."""
+    found = evaluate([*QUESTIONS, LOST], TRACED, rankings(), "recall@2")
+    (half, perfect) = [c for c in found.comparisons if c.measure == "recall@2"]
+    assert (half.difference.mean, perfect.difference.mean) == (0.5, 1.0)
+    assert set(found.to_json()["rows"]["half"]["ci"]) == {*HEADLINE, "recall@2"}
+    text = printed(found)
+    assert "half is 0.500 above nothing in recall@2" in text and "in hit@5" not in text
+    assert {c.measure for c in report().comparisons} == set(HEADLINE)
+    with pytest.raises(InputError, match="with a cutoff such as ndcg@10, got 'recall'"):
+        evaluate([*QUESTIONS, LOST], TRACED, rankings(), "recall")
+
+
 def test_a_long_name_goes_on_below_and_cuts_no_figure() -> None:
     """In 80 columns, as ``diffusion > weighted:0.7`` would be."""
     given = evaluate([*QUESTIONS, LOST], TRACED, {"diffusion > weighted:0.7": rankings()["half"]})

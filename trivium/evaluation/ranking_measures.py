@@ -117,7 +117,9 @@ def measure_named(gold: Sequence[Gold], rankings: Sequence[Sequence[str]], name:
     found = measure(gold, rankings, at)
     if name not in found:
         kinds = dict.fromkeys(one.partition("@")[0] for one in found)
-        raise InputError(f"expected a measure, one of {', '.join(kinds)}, with a cutoff such as ndcg@10, got {name!r}")
+        raise InputError(
+            f"expected a measure, one of {', '.join(kinds)}, with a cutoff such as ndcg@10, got {name!r}"
+        )
     return found[name]
 
 
