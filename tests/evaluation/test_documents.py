@@ -83,7 +83,7 @@ def test_retrievers_and_fusions_may_be_objects(beir: tuple[Path, Engine]) -> Non
     report = engine.evaluate(folder, ["lexical", Longest()], fusions)
     assert list(report.rows) == ["lexical", "longest", "rrf", "steep", "as usual"]
     assert report.rankings["as usual"] == report.rankings["rrf"] != report.rankings["steep"]
-    assert report.rankings["longest"][0][0][0].startswith("Document 9")
+    assert report.rankings["longest"][0][0][0].startswith("⟦Document 9⟧")
     assert report.rankings["rrf"] == engine.evaluate(folder, [], ["rrf"]).rankings["rrf"]
     with pytest.raises(InputError, match="named unlike the systems measured, got rrf"):
         engine.evaluate(folder, [], ["rrf", ReciprocalRank()])

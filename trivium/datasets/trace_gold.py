@@ -5,8 +5,8 @@ The gold of a question is the first of these that is given:
 * ``judged`` documents of a benchmark, by their ids: any chunk of each, with its grade. Documents that are not in the
   store are passed over as long as one is.
 * ``document`` and ``pages``: any chunk of the document that is on one of these pages; without ``pages`` any chunk of it.
-* ``evidence``: each document is found in any of its chunks that holds one of the quotes, if it has quotes. Quotes that no chunk holds are
-  passed over as long as one is held.
+* ``evidence``: each document is found in any of its chunks that holds one of the quotes, or in any of its chunks if
+  there are no quotes. Quotes that no chunk holds are passed over as long as one is held.
 * ``gold_passages``: each passage is found in the chunk that holds its text, on the page with its title;
   when the text was split over several chunks, in the one that has most of it.
 * ``gold_titles``: each title is found in any chunk of the page with that title.

@@ -97,9 +97,9 @@ def rank_runs(
     empty ranking and counts as zero.
 
     ``by`` is any measure of :mod:`trivium.evaluation.ranking_measures`, at any cutoff, by default hit@1, or recall@5 if
-    most questions have several gold parts. Each run is compared with the ``baseline``, by default the best run: paired bootstrap
-    intervals and the two-sided paired permutation test, by document if the gold is from several. Raises InputError
-    for an unknown measure or baseline, and without runs or judged questions.
+    most questions have several gold parts. Each run is compared with the ``baseline``, by default the best run: paired
+    bootstrap intervals and the two-sided paired permutation test, by document if the gold is from several. Raises
+    InputError for an unknown measure or baseline, and without runs or judged questions.
     """
     if not runs or not gold:
         raise InputError(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from trivium.text.headings_in_passages import body_of
+from trivium.text.normalise import without_id
 
 SCHEMA_VERSION = 9
 
@@ -102,13 +103,15 @@ def chunk_uri(section: str, number: int) -> str:
     return f"{section}{CHUNK_MARK}{number}"
 
 
-def headings_of(section: str) -> list[str]:
-    """Title and headings down to a section, readable.
+def headings_of(section: str, *, ids: bool = False) -> list[str]:
+    """Title and headings down to a section, readable, as far as they are text; with ``ids`` as they are shown.
 
-    >>> headings_of("Mars#Moons#Phobos")
-    ['Mars', 'Moons', 'Phobos']
+    >>> headings_of("Mars#Moons#Phobos"), headings_of("⟦Document 17⟧#Moons")
+    (['Mars', 'Moons', 'Phobos'], ['Moons'])
     """
     parts = section.split(SEPARATOR)
+    if not ids and "⟧" in parts[0]:
+        parts = [*filter(None, [without_id(parts[0])]), *parts[1:]]
     return [unescape(part) for part in parts] if "%" in section else parts
 
 
@@ -144,7 +147,7 @@ def entity_text(uri: str, type: str = "") -> str:
     >>> entity_text("Mercury (planet)", "planet")
     'Mercury (planet)'
     """
-    name = unescape(uri)
+    name = unescape(without_id(uri) or uri)
     return f"{name} ({type})" if type and not name.endswith(f"({type})") else name
 
 

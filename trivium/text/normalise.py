@@ -16,6 +16,7 @@ _WORD = re.compile(r"\w+", re.UNICODE)
 _TOKEN = re.compile(r"\w+|[^\w\s]", re.UNICODE)
 _SPACE = re.compile(r"\s+", re.UNICODE)
 _PARENTHESIS = re.compile(r"(?<!\s)\s*+\([^()]*\)$")
+_IDS = re.compile(r"(?:\s*⟦[^⟦⟧]*⟧)+$")
 _LINE = re.compile(r"[^\n]+")
 # Citation marks after the full stop belong to the sentence before them.
 _MARKS = r"""['"”’»)]*(?:\s*\[\d{1,3}\])*"""
@@ -85,6 +86,24 @@ def normalise_name(name: str) -> str:
 def without_parenthesis(title: str) -> str:
     """Remove the trailing disambiguation from a title: ``Mercury (planet)`` -> ``Mercury``."""
     return _PARENTHESIS.sub("", title)
+
+
+def named_by_id(title: str, identifier: object) -> str:
+    """The title of a document that only its id tells apart. The id is a name, and no text: see :func:`without_id`.
+
+    >>> named_by_id("Heather", 17), named_by_id("", 17)
+    ('Heather ⟦17⟧', '⟦Document 17⟧')
+    """
+    return f"{title} ⟦{identifier}⟧" if title else f"⟦Document {identifier}⟧"
+
+
+def without_id(title: str) -> str:
+    """What of a title is text, which is searched and embedded.
+
+    >>> without_id("Heather ⟦17⟧"), without_id("⟦Document 17⟧"), without_id("Heather")
+    ('Heather', '', 'Heather')
+    """
+    return _IDS.sub("", title) if "⟧" in title else title
 
 
 def words(text: str) -> list[str]:
