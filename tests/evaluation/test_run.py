@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from pathlib import Path
@@ -154,13 +155,25 @@ def test_a_folder_of_runs_holds_what_was_judged(tmp_path: Path) -> None:
     names = sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file())
     assert names == [
         f"a/b/{n}"
-        for n in ("..%2Fup.run", "half.run", "metrics.json", "nothing.run", "perfect.run", "qrels.txt")
+        for n in (
+            *("..%2Fup.run", "half.run", "metrics.csv", "metrics.json", "nothing.run", "perfect.run"),
+            *("qrels.txt", "questions.csv"),
+        )
     ]
     folder = tmp_path / "a" / "b"
     assert read_qrels(folder / "qrels.txt") == GOLD
     assert read_run(folder / "half.run")["q0"] == [("other", 0.9), ("Mars#chunk-0", 0.8)]
     assert read_run(folder / "nothing.run") == {}
     assert json.loads((folder / "metrics.json").read_text()) == answer.to_json()
+    with (folder / "questions.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert lines[0] == {
+        **{"id": "q0", "question": "question 0?", "nothing": "0.0", "half": "1.0", "perfect": "1.0"},
+        "../up": "0.0",
+    }
+    assert [line["half"] for line in lines] == ["1.0", "0.0"] * 4
+    with (folder / "metrics.csv").open(newline="") as file:
+        assert {row["system"]: row["hit@3"] for row in csv.DictReader(file)}["half"] == "0.5"
 
 
 def test_a_folder_that_cannot_be_made_is_an_input_error(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ identifier are percent-encoded as UTF-8; :func:`encode` and :func:`decode` are i
 Tools order a run by score and break ties in their own way. Our ranks are authoritative, so a score that is not below
 the previous one is written as the next smaller double. Every other score is preserved exactly.
 
-The folder of an evaluation contains ``<row>.run`` for each row, ``qrels.txt`` and ``metrics.json``.
+The folder of an evaluation contains ``<row>.run`` for each row, ``qrels.txt``, ``metrics.json``, and for spreadsheets
+``metrics.csv`` (a line for each row) and ``questions.csv`` (a line for each question with the measure that was chosen).
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from trivium.common.safe_files import write_file
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
 from trivium.evaluation.report import Ranking, Report
+from trivium.evaluation.tables import Table
 
 _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f]")
 
@@ -55,6 +57,14 @@ def write_runs(report: Report, folder: str | Path) -> None:
     write_rankings({one.id: traced.gold[one.id] for one in traced.questions}, report.rankings, folder)
     metrics = json.dumps(report.to_json(), indent=2, ensure_ascii=False, allow_nan=False)
     write_file(Path(folder) / "metrics.json", f"{metrics}\n")
+    rows = report.rows
+    names = next(iter(rows.values())).means if rows else {}
+    means = Table(["system", *names], [[name, *map(str, row.means.values())] for name, row in rows.items()])
+    write_file(Path(folder) / "metrics.csv", means.to_csv())
+    values = [map(str, row.values[report.by].tolist()) for row in rows.values()]
+    asked = [[one.id, one.text] for one in traced.questions]
+    each = [[*question, *own] for question, own in zip(asked, zip(*values, strict=True), strict=True)]
+    write_file(Path(folder) / "questions.csv", Table(["id", "question", *rows], each).to_csv())
 
 
 def write_rankings(
