@@ -51,7 +51,7 @@ class DocumentRankings:
         groups = [{self.named(chunk) for chunk in group} for group in gold.groups]
         return Gold.of(groups, gold.grades or [1] * len(groups))
 
-    def ranked(self, ranking: Ranking) -> Ranking:
+    def ranked(self, ranking: Ranking) -> list[tuple[str, float]]:
         """Return the documents of a ranking, best first. For the mean, a document with fewer passages has the score of
         the last one of the ranking for each that is missing; of equal ones the first comes first.
         """
@@ -64,6 +64,8 @@ class DocumentRankings:
         means = {name: sum([*own, *[last] * MEAN_OF][:MEAN_OF]) / MEAN_OF for name, own in scores.items()}
         return sorted(means.items(), key=lambda pair: -pair[1])
 
-    def of_all(self, rankings: Mapping[str, Sequence[Ranking]]) -> dict[str, list[Ranking]]:
+    def of_all(
+        self, rankings: Mapping[str, Sequence[Ranking]]
+    ) -> dict[str, list[list[tuple[str, float]]]]:
         """Return the documents of every ranking of every system."""
         return {name: [self.ranked(one) for one in ranked] for name, ranked in rankings.items()}

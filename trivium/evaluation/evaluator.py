@@ -84,9 +84,9 @@ class Evaluator:
         condition = parse(request.where) if isinstance(request.where, str) else request.where
         hits, depth = request.hits, request.depth
         searcher = self.searcher
-        names = [one for one in request.retrievers if isinstance(one, str)]
+        listed = [one for one in request.retrievers if isinstance(one, str)]
         objects = {one.name: one for one in request.retrievers if not isinstance(one, str)}
-        single = list(searcher.retrievers.choose(names)) if names else []
+        single = list(searcher.retrievers.choose(listed)) if listed else []
         fused = {
             **{one: searcher.fusions.get(one) for one in request.fusions if isinstance(one, str)},
             **{one.name: one for one in request.fusions if not isinstance(one, str)},
