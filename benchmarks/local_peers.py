@@ -21,7 +21,6 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import version
 from itertools import compress
 from pathlib import Path
@@ -227,18 +226,13 @@ def make_lancedb(corpus: Corpus, folder: Path, k: int = K) -> Made:
     return Made(f"LanceDB {version('lancedb')}, hybrid", ask)
 
 
-def make_qdrant(corpus: Corpus, folder: Path) -> Made:
-    """Create a local collection of Qdrant, fused by RRF."""
-    return qdrant_fusions(corpus, folder, ["rrf"])[0]
-
-
-def qdrant_fusions(corpus: Corpus, folder: Path, fusions: Sequence[str], k: int = K) -> list[Made]:
-    """Create a local collection with dense vectors and sparse term vectors (with its IDF modifier), searched for ``k``
-    chunks with each of its own ``fusions``: ``rrf``, ``dbsf``.
+def qdrant_collection(corpus: Corpus, folder: Path) -> tuple[Any, Words]:
+    """Create a local collection, ``chunks``, with ``dense`` vectors and sparse term vectors, ``words`` (with its IDF
+    modifier). Return its client and what makes sparse vectors of questions.
     """
     from qdrant_client import QdrantClient, models
 
-    words = _Words(corpus.texts)
+    words = Words(corpus.texts)
     client = QdrantClient(path=str(folder))
     client.create_collection(
         "chunks",
@@ -265,8 +259,16 @@ def qdrant_fusions(corpus: Corpus, folder: Path, fusions: Sequence[str], k: int 
                 for weights in [words.weights(row)]
             ],
         )
+    return client, words
 
-    def ask(text: str, vector: Vectors, fusion: str) -> Ranking:
+
+def make_qdrant(corpus: Corpus, folder: Path) -> Made:
+    """Create a local collection that fuses by RRF."""
+    from qdrant_client import models
+
+    client, words = qdrant_collection(corpus, folder)
+
+    def ask(text: str, vector: Vectors) -> Ranking:
         terms = words.of(text)
         found = client.query_points(
             "chunks",
@@ -278,13 +280,12 @@ def qdrant_fusions(corpus: Corpus, folder: Path, fusions: Sequence[str], k: int 
                     limit=DEPTH,
                 ),
             ],
-            query=models.FusionQuery(fusion=models.Fusion(fusion)),
-            limit=k,
+            query=models.FusionQuery(fusion=models.Fusion.RRF),
+            limit=K,
         )
         return [(str((point.payload or {})["uri"]), point.score) for point in found.points]
 
-    name = f"Qdrant {version('qdrant-client')} local, hybrid"
-    return [Made(name if one == "rrf" else f"{name} ({one})", partial(ask, fusion=one)) for one in fusions]
+    return Made(f"Qdrant {version('qdrant-client')} local, hybrid", ask)
 
 
 def make_faiss(corpus: Corpus, folder: Path) -> Made:
@@ -324,7 +325,7 @@ def make_faiss(corpus: Corpus, folder: Path) -> Made:
     return Made(f"FAISS {version('faiss-cpu')} + bm25s {version('bm25s')}", ask)
 
 
-class _Words:
+class Words:
     """Sparse vectors of stems: the BM25 term weights of texts without the inverse document frequency."""
 
     K1, B = 1.2, 0.75

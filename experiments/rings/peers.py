@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import deepcopy
+from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +16,13 @@ from trivium.evaluation.report import Ranking
 from trivium.graph.records import Vectors
 
 sys.path.append(str(Path(__file__).parents[2] / "benchmarks"))
-from local_peers import Corpus, Made, make_lancedb, qdrant_fusions
+from local_peers import Corpus, Made, make_lancedb, qdrant_collection
 
 K = 100
 PACKAGES = ("bm25s", "PyStemmer", "qdrant-client", "lancedb")
 """What these systems need besides Trivium."""
+UNTIMED = "Qdrant"
+"""Systems whose names begin so have no times."""
 
 
 def missing() -> list[str]:
@@ -36,7 +41,7 @@ def make(corpus: Corpus, folder: Path) -> list[Made]:
     return [
         Made("bge-small alone", lambda _, vector: _best(corpus, corpus.vectors @ vector)),
         _bm25s(corpus),
-        *qdrant_fusions(corpus, folder / "qdrant", ["rrf", "dbsf"], K),
+        *_qdrant(corpus, folder / "qdrant"),
         make_lancedb(corpus, folder / "lancedb", K),
         _graphrag(corpus),
     ]
@@ -67,6 +72,42 @@ def _bm25s(corpus: Corpus) -> Made:
         ]
 
     return Made(f"bm25s {version('bm25s')}", ask)
+
+
+def _qdrant(corpus: Corpus, folder: Path) -> list[Made]:
+    """Qdrant's local mode, which is its Python client without a server: it compares all vectors, so that nothing near is
+    missed and times say nothing of the server (:data:`UNTIMED`). Its two lists are asked for once, and fused by its own
+    functions as its queries do: RRF (with its constant, 2) and DBSF.
+    """
+    from qdrant_client import models
+    from qdrant_client.hybrid.fusion import distribution_based_score_fusion, reciprocal_rank_fusion
+
+    client, words = qdrant_collection(corpus, folder)
+
+    @lru_cache(maxsize=1)
+    def lists(text: str, vector: bytes) -> list[Any]:
+        terms = words.of(text)
+        queries = {
+            "dense": np.frombuffer(vector, dtype=np.float32).tolist(),
+            "words": models.SparseVector(indices=terms, values=[1.0] * len(terms)),
+        }
+        return [
+            client.query_points("chunks", query=query, using=using, limit=K).points
+            for using, query in queries.items()
+        ]
+
+    def fused(fusion: Callable[..., Any]) -> Callable[[str, Vectors], Ranking]:
+        def ask(text: str, vector: Vectors) -> Ranking:
+            points = fusion(deepcopy(lists(text, vector.astype(np.float32).tobytes())), limit=K)
+            return [(str(point.payload["uri"]), point.score) for point in points]
+
+        return ask
+
+    name = f"Qdrant {version('qdrant-client')}"
+    return [
+        Made(f"{name}, RRF", fused(reciprocal_rank_fusion)),
+        Made(f"{name}, DBSF", fused(distribution_based_score_fusion)),
+    ]
 
 
 def _graphrag(corpus: Corpus) -> Made:

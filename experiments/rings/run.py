@@ -168,7 +168,10 @@ def ask(one: Set, data: Path, stores: Path, folder: Path, limit: int) -> None:
         "questions": len(drawn),
         "traced": len(traced.questions),
         "asked": traced.asked,
-        "milliseconds": {name: 1000 * float(np.median(own)) for name, own in seconds.items()},
+        "milliseconds": {
+            name: None if name.startswith(peers.UNTIMED) else 1000 * float(np.median(own))
+            for name, own in seconds.items()
+        },
     }
     (folder / "times.json").write_text(json.dumps(told, indent=2) + "\n", "utf-8")
     print(f"{one.name}: {len(drawn)} of {traced.asked} questions, {len(corpus.uris):,} passages", flush=True)
@@ -237,12 +240,16 @@ def tables(sets: Sequence[Set], out: Path) -> Iterator[str]:
     times = Table(["set", "questions", "passages", *systems])
     for one in sets:
         own = told[one.name]
-        times.add_row(*_counts(one, own), *(f"{own['milliseconds'][name]:.1f}" for name in systems))
+        times.add_row(*_counts(one, own), *map(_milliseconds, own["milliseconds"].values()))
     yield f"milliseconds of a search (median)\n\n{times.to_markdown()}"
 
 
 def _counts(one: Set, told: dict[str, int]) -> list[str]:
     return [one.name + ("*" if one.trained else ""), f"{told['questions']:,}", f"{told['passages']:,}"]
+
+
+def _milliseconds(median: float | None) -> str:
+    return "-" if median is None else f"{median:.1f}"
 
 
 def _means(board: Leaderboard, systems: Sequence[str]) -> list[Cell]:

@@ -64,8 +64,6 @@ class DocumentRankings:
         means = {name: sum([*own, *[last] * MEAN_OF][:MEAN_OF]) / MEAN_OF for name, own in scores.items()}
         return sorted(means.items(), key=lambda pair: -pair[1])
 
-    def of_all(
-        self, rankings: Mapping[str, Sequence[Ranking]]
-    ) -> dict[str, list[list[tuple[str, float]]]]:
+    def of_all(self, rankings: Mapping[str, Sequence[Ranking]]) -> dict[str, list[list[tuple[str, float]]]]:
         """Return the documents of every ranking of every system."""
         return {name: [self.ranked(one) for one in ranked] for name, ranked in rankings.items()}
