@@ -38,6 +38,7 @@ from trivium.graph.records import Vectors
 from trivium.graph.schema import Label, embedding_text, headings_of
 from trivium.types import Question
 
+EMBEDDER = "bge-small"
 DEFAULT = "default"
 FUSIONS = (DEFAULT, "convex")
 PARTS = ("vector", "lexical", "walk")
@@ -184,7 +185,7 @@ def opened(one: Set, data: Path, stores: Path) -> trivium.Engine:
         return trivium.Engine.open(store)
     store.parent.mkdir(parents=True, exist_ok=True)
     store.with_suffix(".building").touch()
-    engine = trivium.Engine.create(store, "bge-small")
+    engine = trivium.Engine.create(store, EMBEDDER)
     engine.build([data / path for path in one.corpus])
     store.with_suffix(".building").unlink()
     return engine
