@@ -35,7 +35,7 @@ from trivium.evaluation.report import Ranking
 from trivium.evaluation.tables import Cell, Table, share
 from trivium.evaluation.trec_files import write_rankings
 from trivium.graph.records import Vectors
-from trivium.graph.schema import Label, embedding_text, headings_of
+from trivium.graph.schema import Label, embedding_text, headings_as_text
 from trivium.types import Question
 
 EMBEDDER = "bge-small"
@@ -213,7 +213,7 @@ def passages(engine: trivium.Engine) -> peers.Corpus:
     for begin in range(0, len(uris), BATCH):
         some = uris[begin : begin + BATCH]
         vectors.append(engine.store.vectors(Label.CHUNK, some))
-        texts += [embedding_text(headings_of(one.section), one.text) for one in engine.store.fetch(some)]
+        texts += [embedding_text(headings_as_text(one.section), one.text) for one in engine.store.fetch(some)]
     return peers.Corpus(uris, texts, np.concatenate(vectors))
 
 

@@ -36,7 +36,7 @@ class Source:
     @property
     def headings(self) -> str:
         """The path of headings above the chunk, for display."""
-        return " > ".join(headings_of(self.section, ids=True))
+        return " > ".join(headings_of(self.section))
 
 
 @dataclass(frozen=True, slots=True)

@@ -357,6 +357,6 @@ def _along(path: str) -> str:
     """Describe a path given as text: only its first node and its number of links are used."""
     if not path:
         return ""
-    start = " › ".join(headings_of(_STEP.split(path, maxsplit=1)[0], ids=True))
+    start = " › ".join(headings_of(_STEP.split(path, maxsplit=1)[0]))
     links = len(_STEP.findall(path))
     return f"about {start}" if links == 0 else f"{links} {'link' if links == 1 else 'links'} from {start}"

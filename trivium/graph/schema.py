@@ -103,16 +103,24 @@ def chunk_uri(section: str, number: int) -> str:
     return f"{section}{CHUNK_MARK}{number}"
 
 
-def headings_of(section: str, *, ids: bool = False) -> list[str]:
-    """Title and headings down to a section, readable, as far as they are text; with ``ids`` as they are shown.
+def headings_of(section: str) -> list[str]:
+    """Title and headings down to a section, readable.
 
-    >>> headings_of("Mars#Moons#Phobos"), headings_of("⟦Document 17⟧#Moons")
-    (['Mars', 'Moons', 'Phobos'], ['Moons'])
+    >>> headings_of("Mars#Moons#Phobos")
+    ['Mars', 'Moons', 'Phobos']
     """
     parts = section.split(SEPARATOR)
-    if not ids and "⟧" in parts[0]:
-        parts = [*filter(None, [without_id(parts[0])]), *parts[1:]]
     return [unescape(part) for part in parts] if "%" in section else parts
+
+
+def headings_as_text(section: str) -> list[str]:
+    """Title and headings down to a section as they are searched and embedded: without what is only an id.
+
+    >>> headings_as_text("Heather ⟦17⟧"), headings_as_text("⟦Document 17⟧#Moons")
+    (['Heather'], ['Moons'])
+    """
+    title, *below = headings_of(section)
+    return [*filter(None, [without_id(title)]), *below]
 
 
 def page_of(uri: str) -> str:

@@ -154,7 +154,7 @@ def _node(uri: str, *, section: bool = False) -> Node:
 
 
 def _place(section: str) -> str:
-    return " › ".join(headings_of(section, ids=True))
+    return " › ".join(headings_of(section))
 
 
 def _draw_node(canvas: _Canvas, start: str, goal: str, uri: str, view: str) -> None:

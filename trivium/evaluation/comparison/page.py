@@ -247,7 +247,7 @@ def _signed(value: float) -> str:
 
 
 def _place(uri: str) -> str:
-    return " › ".join(headings_of(section_of(uri), ids=True))
+    return " › ".join(headings_of(section_of(uri)))
 
 
 def _rival(uri: str, gold: str) -> str:

@@ -215,7 +215,7 @@ def _annotation(mark: re.Match[str], citation: ServedCitation, base: str) -> dic
         address = document
     else:
         address = f"{base}#source={quote(citation['uri'], safe='')}"
-    cited = {"url": address, "title": " > ".join(headings_of(citation["section"], ids=True))}
+    cited = {"url": address, "title": " > ".join(headings_of(citation["section"]))}
     return {
         "type": "url_citation",
         "url_citation": {**cited, "start_index": mark.start(), "end_index": mark.end()},
