@@ -36,13 +36,18 @@ def missing() -> list[str]:
     return absent
 
 
+def versions() -> dict[str, str]:
+    """Return the versions of the needed packages."""
+    return {name: version(name) for name in PACKAGES}
+
+
 def make(corpus: Corpus, folder: Path) -> list[Made]:
     """Build every system, those with files in a ``folder``."""
     return [
         Made("bge-small alone", lambda _, vector: _best(corpus, corpus.vectors @ vector)),
         _bm25s(corpus),
         *_qdrant(corpus, folder / "qdrant"),
-        make_lancedb(corpus, folder / "lancedb", K),
+        Made("LanceDB, hybrid", make_lancedb(corpus, folder / "lancedb", K).ask),
         _graphrag(corpus),
     ]
 
@@ -71,7 +76,7 @@ def _bm25s(corpus: Corpus) -> Made:
             if score > 0
         ]
 
-    return Made(f"bm25s {version('bm25s')}", ask)
+    return Made("bm25s", ask)
 
 
 def _qdrant(corpus: Corpus, folder: Path) -> list[Made]:
@@ -103,10 +108,9 @@ def _qdrant(corpus: Corpus, folder: Path) -> list[Made]:
 
         return ask
 
-    name = f"Qdrant {version('qdrant-client')}"
     return [
-        Made(f"{name}, RRF", fused(reciprocal_rank_fusion)),
-        Made(f"{name}, DBSF", fused(distribution_based_score_fusion)),
+        Made("Qdrant, RRF", fused(reciprocal_rank_fusion)),
+        Made("Qdrant, DBSF", fused(distribution_based_score_fusion)),
     ]
 
 
@@ -135,7 +139,7 @@ def _graphrag(corpus: Corpus) -> Made:
         best = sorted(scores, key=lambda row: -scores[row])[:K]
         return [(corpus.uris[row], scores[row]) for row in best]
 
-    return Made("neo4j-graphrag hybrid, reproduced", ask)
+    return Made("neo4j-graphrag, reproduced", ask)
 
 
 def _tokens(texts: Sequence[str], stopwords: str | None, stemmer: object) -> object:

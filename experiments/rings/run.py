@@ -8,7 +8,8 @@ From an empty folder: of each set a store is built from ``--data`` (by bge-small
 names one with stores that exist), the questions are traced, every system is asked each question for 100 passages, and
 the rankings are written as TREC runs with judgements and times (``OUT/SET``). A set that is there is not asked again, so
 that an interrupted run goes on. At the end the tables are printed and written to ``OUT/tables.md``: a mark is a
-significant difference from the default (paired permutation test by document, Holm's correction over the systems).
+significant difference from the default (paired permutation test by document, Holm's correction over the systems), a star
+a set of which questions were in the default's training.
 """
 
 from __future__ import annotations
@@ -169,6 +170,7 @@ def ask(one: Set, data: Path, stores: Path, folder: Path, limit: int) -> None:
         "questions": len(drawn),
         "traced": len(traced.questions),
         "asked": traced.asked,
+        "versions": peers.versions(),
         "milliseconds": {
             name: None if name.startswith(peers.UNTIMED) else 1000 * float(np.median(own))
             for name, own in seconds.items()
@@ -233,10 +235,19 @@ def tables(sets: Sequence[Set], out: Path) -> Iterator[str]:
     systems = list(next(iter(told.values()))["milliseconds"])
     for measure in dict.fromkeys(measure for one in sets for measure in one.measures):
         table = Table(["set", "questions", "passages", *systems])
+        means: dict[Set, list[float]] = {}
         for one in sets:
             if measure in one.measures:
                 board = read_leaderboard(out / one.name, measure, DEFAULT)
                 table.add_row(*_counts(one, told[one.name]), *_means(board, systems))
+                means[one] = [
+                    {place.name: place.means[measure] for place in board.places}[name] for name in systems
+                ]
+        new = [own for one, own in means.items() if not one.trained]
+        if len(new) > 1:
+            each = np.mean(new, axis=0).tolist()
+            cells = [Cell(share(mean), best=share(mean) == share(max(each))) for mean in each]
+            table.add_row(f"mean of the {len(new)} without a star", "", "", *cells)
         yield f"{measure}\n\n{table.to_markdown()}"
     times = Table(["set", "questions", "passages", *systems])
     for one in sets:
@@ -246,7 +257,11 @@ def tables(sets: Sequence[Set], out: Path) -> Iterator[str]:
 
 
 def _counts(one: Set, told: dict[str, int]) -> list[str]:
-    return [one.name + ("*" if one.trained else ""), f"{told['questions']:,}", f"{told['passages']:,}"]
+    return [
+        one.name.replace("_", "-") + (" ★" if one.trained else ""),
+        f"{told['questions']:,}",
+        f"{told['passages']:,}",
+    ]
 
 
 def _milliseconds(median: float | None) -> str:
