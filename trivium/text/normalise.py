@@ -16,7 +16,6 @@ _WORD = re.compile(r"\w+", re.UNICODE)
 _TOKEN = re.compile(r"\w+|[^\w\s]", re.UNICODE)
 _SPACE = re.compile(r"\s+", re.UNICODE)
 _PARENTHESIS = re.compile(r"(?<!\s)\s*+\([^()]*\)$")
-_IDS = re.compile(r"(?:\s*⟦[^⟦⟧]*⟧)+$")
 _LINE = re.compile(r"[^\n]+")
 # Citation marks after the full stop belong to the sentence before them.
 _MARKS = r"""['"”’»)]*(?:\s*\[\d{1,3}\])*"""
@@ -103,7 +102,9 @@ def without_id(title: str) -> str:
     >>> without_id("Heather ⟦17⟧"), without_id("⟦Document 17⟧"), without_id("Heather")
     ('Heather', '', 'Heather')
     """
-    return _IDS.sub("", title) if "⟧" in title else title
+    while title.endswith("⟧") and "⟦" in title:
+        title = title.rpartition("⟦")[0].rstrip()
+    return title
 
 
 def words(text: str) -> list[str]:
