@@ -226,14 +226,14 @@ def make_lancedb(corpus: Corpus, folder: Path, k: int = K) -> Made:
     return Made(f"LanceDB {version('lancedb')}, hybrid", ask)
 
 
-def qdrant_collection(corpus: Corpus, folder: Path) -> tuple[Any, Words]:
-    """Create a local collection, ``chunks``, with ``dense`` vectors and sparse term vectors, ``words`` (with its IDF
+def qdrant_collection(corpus: Corpus, folder: Path | None) -> tuple[Any, Words]:
+    """Create a local collection, ``chunks``, in a folder or in memory, with ``dense`` vectors and sparse term vectors, ``words`` (with its IDF
     modifier). Return its client and what makes sparse vectors of questions.
     """
     from qdrant_client import QdrantClient, models
 
     words = Words(corpus.texts)
-    client = QdrantClient(path=str(folder))
+    client = QdrantClient(":memory:") if folder is None else QdrantClient(path=str(folder))
     client.create_collection(
         "chunks",
         vectors_config={
