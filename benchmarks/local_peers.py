@@ -227,8 +227,8 @@ def make_lancedb(corpus: Corpus, folder: Path, k: int = K) -> Made:
 
 
 def qdrant_collection(corpus: Corpus, folder: Path | None) -> tuple[Any, Words]:
-    """Create a local collection, ``chunks``, in a folder or in memory, with ``dense`` vectors and sparse term vectors, ``words`` (with its IDF
-    modifier). Return its client and what makes sparse vectors of questions.
+    """Create a local collection, ``chunks``, in a folder or in memory, with ``dense`` vectors and sparse term vectors,
+    ``words`` (with its IDF modifier). Return its client and what makes sparse vectors of questions.
     """
     from qdrant_client import QdrantClient, models
 

@@ -46,7 +46,7 @@ def make(corpus: Corpus, folder: Path) -> list[Made]:
     return [
         Made("bge-small alone", lambda _, vector: _best(corpus, corpus.vectors @ vector)),
         _bm25s(corpus),
-        *_qdrant(corpus, folder / "qdrant"),
+        *_qdrant(corpus),
         Made("LanceDB, hybrid", make_lancedb(corpus, folder / "lancedb", K).ask),
         _graphrag(corpus),
     ]
@@ -79,7 +79,7 @@ def _bm25s(corpus: Corpus) -> Made:
     return Made("bm25s", ask)
 
 
-def _qdrant(corpus: Corpus, folder: Path) -> list[Made]:
+def _qdrant(corpus: Corpus) -> list[Made]:
     """Qdrant's local mode, which is its Python client without a server: it compares all vectors, so that nothing near is
     missed and times say nothing of the server (:data:`UNTIMED`). Its two lists are asked for once, and fused by its own
     functions as its queries do: RRF (with its constant, 2) and DBSF.
@@ -87,7 +87,7 @@ def _qdrant(corpus: Corpus, folder: Path) -> list[Made]:
     from qdrant_client import models
     from qdrant_client.hybrid.fusion import distribution_based_score_fusion, reciprocal_rank_fusion
 
-    client, words = qdrant_collection(corpus, folder)
+    client, words = qdrant_collection(corpus, None)
 
     @lru_cache(maxsize=1)
     def lists(text: str, vector: bytes) -> list[Any]:
