@@ -230,16 +230,20 @@ def ours(engine: trivium.Engine) -> dict[str, Callable[[str, Vectors], Ranking]]
 
 
 def tables(sets: Sequence[Set], out: Path) -> Iterator[str]:
-    """Yield the tables as Markdown, each below its title: one for each measure, then milliseconds."""
+    """Yield the tables as Markdown, each below its title: one for each measure, with the number of groups of documents
+    that the tests resample, then milliseconds.
+    """
     told = {one.name: json.loads((out / one.name / "times.json").read_text("utf-8")) for one in sets}
     systems = list(next(iter(told.values()))["milliseconds"])
     for measure in dict.fromkeys(measure for one in sets for measure in one.measures):
-        table = Table(["set", "questions", "passages", *systems])
+        table = Table(["set", "questions", "groups", *systems])
         means: dict[Set, list[float]] = {}
         for one in sets:
             if measure in one.measures:
                 board = read_leaderboard(out / one.name, measure, DEFAULT)
-                table.add_row(*_counts(one, told[one.name]), *_means(board, systems))
+                table.add_row(
+                    *_counts(one, told[one.name]["questions"], board.clusters), *_means(board, systems)
+                )
                 means[one] = [
                     {place.name: place.means[measure] for place in board.places}[name] for name in systems
                 ]
@@ -252,15 +256,17 @@ def tables(sets: Sequence[Set], out: Path) -> Iterator[str]:
     times = Table(["set", "questions", "passages", *systems])
     for one in sets:
         own = told[one.name]
-        times.add_row(*_counts(one, own), *map(_milliseconds, own["milliseconds"].values()))
+        times.add_row(
+            *_counts(one, own["questions"], own["passages"]),
+            *map(_milliseconds, own["milliseconds"].values()),
+        )
     yield f"milliseconds of a search (median)\n\n{times.to_markdown()}"
 
 
-def _counts(one: Set, told: dict[str, int]) -> list[str]:
+def _counts(one: Set, *numbers: int) -> list[str]:
     return [
         one.name.replace("_", "-") + (" ★" if one.trained else ""),
-        f"{told['questions']:,}",
-        f"{told['passages']:,}",
+        *(f"{number:,}" for number in numbers),
     ]
 
 
