@@ -197,8 +197,8 @@ def read(path: Path, folder: Path, judged: bool) -> list[Question]:
     """Read questions. Some files have keys of Trivium's in another form, which are left out, and empty answers."""
     rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
     for row in rows:
-        if not all(isinstance(part, dict) for part in row.get("evidence") or ()):
-            del row["evidence"]
+        if not all(isinstance(part, dict) for part in row.get("evidence") or ("none",)):
+            row.pop("evidence", None)
         row["answers"] = [answer for answer in row.get("answers") or () if str(answer).strip()]
     folder.mkdir(parents=True, exist_ok=True)
     plain = folder / "questions.jsonl"
