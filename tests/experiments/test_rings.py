@@ -69,7 +69,12 @@ def test_a_set_is_asked_once_and_its_tables_compare_with_the_default(
     monkeypatch.setattr(peers, "make", made)
     run.main()
     first = capsys.readouterr().out
-    assert "| tiny | 2 | 2 |" in first and "| tiny | 2 | 5 |" in first and "recall@100" in first and "theirs" in first
+    assert (
+        "| tiny | 2 | 2 |" in first
+        and "| tiny | 2 | 5 |" in first
+        and "recall@100" in first
+        and "theirs" in first
+    )
     assert sorted(len(gold.groups) for gold in read_qrels(out / "tiny" / "qrels.txt").values()) == [1, 2]
     assert len(read_run(out / "tiny" / "vector.run")["line-1"]) == 5
     assert (out / "tables.md").read_text("utf-8").strip() in first
