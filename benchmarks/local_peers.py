@@ -178,8 +178,10 @@ def _embedding_first(
     return lambda text: ask(text, engine.embedder.embed_query(text))
 
 
-def make_lancedb(corpus: Corpus, folder: Path) -> Made:
-    """Create a table with a vector index and a full-text index, searched by a hybrid query with the default reranker."""
+def make_lancedb(corpus: Corpus, folder: Path, k: int = K) -> Made:
+    """Create a table with a vector index and a full-text index, searched by a hybrid query with the default reranker for
+    ``k`` chunks.
+    """
     os.environ.setdefault("LANCE_LOG", "error")  # otherwise it warns of its own defaults, twice per question
     import lancedb
     import pyarrow as pa
@@ -218,18 +220,20 @@ def make_lancedb(corpus: Corpus, folder: Path) -> Made:
     def ask(text: str, vector: Vectors) -> Ranking:
         words = text.replace('"', " ")  # otherwise text in quotation marks is a phrase query
         query = made.search(query_type="hybrid", vector_column_name="vector").vector(vector).text(words)
-        rows = query.distance_type("cosine").rerank(reranker).limit(K).select(["uri"]).to_list()
+        rows = query.distance_type("cosine").rerank(reranker).limit(k).select(["uri"]).to_list()
         return [(row["uri"], float(row["_relevance_score"])) for row in rows]
 
     return Made(f"LanceDB {version('lancedb')}, hybrid", ask)
 
 
-def make_qdrant(corpus: Corpus, folder: Path) -> Made:
-    """Create a local collection with dense vectors and sparse term vectors (with its IDF modifier), fused by RRF."""
+def qdrant_collection(corpus: Corpus, folder: Path | None) -> tuple[Any, Words]:
+    """Create a local collection, ``chunks``, in a folder or in memory, with ``dense`` vectors and sparse term vectors,
+    ``words`` (with its IDF modifier). Return its client and what makes sparse vectors of questions.
+    """
     from qdrant_client import QdrantClient, models
 
-    words = _Words(corpus.texts)
-    client = QdrantClient(path=str(folder))
+    words = Words(corpus.texts)
+    client = QdrantClient(":memory:") if folder is None else QdrantClient(path=str(folder))
     client.create_collection(
         "chunks",
         vectors_config={
@@ -255,6 +259,14 @@ def make_qdrant(corpus: Corpus, folder: Path) -> Made:
                 for weights in [words.weights(row)]
             ],
         )
+    return client, words
+
+
+def make_qdrant(corpus: Corpus, folder: Path) -> Made:
+    """Create a local collection that fuses by RRF."""
+    from qdrant_client import models
+
+    client, words = qdrant_collection(corpus, folder)
 
     def ask(text: str, vector: Vectors) -> Ranking:
         terms = words.of(text)
@@ -313,7 +325,7 @@ def make_faiss(corpus: Corpus, folder: Path) -> Made:
     return Made(f"FAISS {version('faiss-cpu')} + bm25s {version('bm25s')}", ask)
 
 
-class _Words:
+class Words:
     """Sparse vectors of stems: the BM25 term weights of texts without the inverse document frequency."""
 
     K1, B = 1.2, 0.75

@@ -508,15 +508,15 @@ class Engine:
     def evaluate(
         self,
         questions: str | Path | Sequence[Question],
-        retrievers: Sequence[str] | None = None,
-        fusions: Sequence[str] | None = None,
+        retrievers: Sequence[str | Retriever] | None = None,
+        fusions: Sequence[str | Fusion] | None = None,
         *,
         progress: Progress | None = None,
         reading: Progress | None = None,
         **options: Unpack[EvaluateOptions],
     ) -> Report:
-        """Measure the retrieval quality of the named retrievers and fusions, or of all eight retrievers and the
-        ``default`` fusion when none is named. The options are those of
+        """Measure the retrieval quality of retrievers and fusions, named or given as objects, or of all eight retrievers
+        and the ``default`` fusion when none is given. The options are those of
         :class:`~trivium.evaluation.requests.EvaluateRequest`; ``progress`` counts questions, ``reading`` the bytes of
         question files. Raises InputError.
         """

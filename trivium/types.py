@@ -151,8 +151,8 @@ class GoldPassage:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Where one ``document``, named by its path or a suffix of it, answers a question: on any of these ``pages``,
-    counted from 1, or, without pages, in any of these ``quotes``.
+    """Where one ``document``, named by its path, a suffix of it, or its id in a benchmark, answers a question: on any of
+    these ``pages``, counted from 1, else in any of these ``quotes``, else anywhere.
     """
 
     document: str

@@ -30,6 +30,8 @@ from trivium.graph.open_store import open_store
         (["answers", "q.jsonl", "--store", "x", "--no-context", "--model", "none"], "a language model"),
         (["q.jsonl", "--store", "x", "--where", "year >"], "expected a value"),
         (["q.jsonl", "--store", "x", "--out", "y"], "No such option"),
+        (["q.jsonl", "--store", "x", "--measure", "luck@5"], "expected a measure, one of hit, recall"),
+        (["q.jsonl", "--store", "x", "--documents", "worst"], "one of best, mean, got 'worst'"),
         (["q.jsonl", "--store", "x", "--depth", "0"], "expected a number of 1 or more, or own, got '0'"),
         (["q.jsonl", "--store", "x", "--depth", "all"], "expected a number of 1 or more, or own, got 'all'"),
     ],

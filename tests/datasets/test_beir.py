@@ -7,6 +7,7 @@ import json
 from math import log2
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from trivium import Engine
@@ -16,6 +17,7 @@ from trivium.datasets.trace_gold import trace
 from trivium.errors import QuestionFileError
 from trivium.evaluation.run import evaluate
 from trivium.evaluation.trec_files import read_qrels, write_runs
+from trivium.graph.schema import Label
 
 CORPUS = [
     {"_id": "7", "title": "Ferry", "text": "The ferry to Ulm leaves at six."},
@@ -59,10 +61,23 @@ def test_a_folder_is_built_whole_and_its_judged_queries_are_read(
         engine.build([folder], workers=1, embed=False)
         ids = {page.metadata["_id"]: page.uri for page in engine.store.pages()}
     assert sorted(ids) == ["11", "7", "8", "9", "a 1", "a_1"]
-    assert (ids["7"], ids["8"], ids["9"]) == ("Ferry", "Ferry (8)", "Document 9")
+    assert (ids["7"], ids["8"], ids["9"]) == ("Ferry", "Ferry ⟦8⟧", "⟦Document 9⟧")
     first, second = read_questions(folder)
     assert (first.id, first.text, first.judged) == ("q1", "which ferry carries goats", (("8", 3), ("7", 1)))
     assert (second.id, second.judged) == ("2", (("9", 1), ("7", 0)))
+
+
+def test_an_id_names_a_document_and_is_no_text(tmp_path: Path) -> None:
+    """Neither words nor vectors know it, so that documents are ranked by what they say."""
+    folder = benchmark(tmp_path / "set")
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.build([folder], workers=1)
+        vectors = engine.store.vectors(Label.CHUNK, ["⟦Document 9⟧#chunk-1", "Ferry ⟦8⟧#chunk-1"])
+        texts = [CORPUS[2]["text"], f"Ferry: {CORPUS[1]['text']}"]
+        np.testing.assert_allclose(vectors, engine.embedder.embed(texts), atol=0.01)
+        assert engine.search("Document 9", 3, ["lexical"]) == []
+        found = {hit.page for hit in engine.search("ferry", 3, ["lexical"])}
+        assert found == {"Ferry", "Ferry ⟦8⟧"}
 
 
 def test_ndcg_counts_grades(tmp_path: Path) -> None:
@@ -72,9 +87,9 @@ def test_ndcg_counts_grades(tmp_path: Path) -> None:
         engine.build([folder], workers=1, embed=False)
         questions = read_questions(folder)
         traced = trace(questions, engine.store)
-    assert traced.gold["q1"].groups == (("Ferry (8)#chunk-1",), ("Ferry#chunk-1",))
-    assert traced.gold["q1"].grades == (3, 1) and traced.gold["2"].groups == (("Document 9#chunk-1",),)
-    ranked = [[("Ferry#chunk-1", 2.0), ("Ferry (8)#chunk-1", 1.0)], [("Ferry#chunk-1", 1.0)]]
+    assert traced.gold["q1"].groups == (("Ferry ⟦8⟧#chunk-1",), ("Ferry#chunk-1",))
+    assert traced.gold["q1"].grades == (3, 1) and traced.gold["2"].groups == (("⟦Document 9⟧#chunk-1",),)
+    ranked = [[("Ferry#chunk-1", 2.0), ("Ferry ⟦8⟧#chunk-1", 1.0)], [("Ferry#chunk-1", 1.0)]]
     report = evaluate(questions, traced, {"some": ranked})
     assert report.rows["some"].values["ndcg@10"].tolist() == pytest.approx(
         [(1 + 3 / log2(3)) / (3 + 1 / log2(3)), 0]

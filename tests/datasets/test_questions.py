@@ -71,6 +71,11 @@ def test_documents_are_named_with_pages_or_quotes(file: Path) -> None:
     assert read(file, evidence=quoted, document="c.md", pages=None).evidence == expected
 
 
+def test_a_document_alone_is_gold_and_so_are_several(file: Path) -> None:
+    assert read(file, document="report.pdf").evidence == (Evidence("report.pdf"),)
+    assert read(file, document=["a.md", "b.md"]).evidence == (Evidence("a.md"), Evidence("b.md"))
+
+
 def test_a_document_or_pages_alone_beside_other_gold_say_something_else(file: Path) -> None:
     for keys in ({"document": "a.md"}, {"pages": [1]}, {"document": None, "pages": "12-14"}):
         question = read(file, page="Mars", answers=["red"], **keys)
@@ -132,10 +137,7 @@ def test_any_text_survives_even_with_unicode_line_separators(tmp_path_factory, t
         (b'{"question": "x", "gold_passages": [{"title": "y"}]}', "an object with the keys title"),
         (b'{"question": "x", "gold_passages": ["y"]}', "objects"),
         (b'{"question": "\\ud800"}', "surrogate"),
-        (
-            b'{"question": "x", "document": "a.pdf"}',
-            '"pages" beside "document", got the keys document, question',
-        ),
+        (b'{"question": "x", "document": []}', 'not empty as "document", got an empty list'),
         (b'{"question": "x", "pages": [1]}', '"document" beside "pages"'),
         (b'{"question": "x", "document": 3, "pages": [1]}', 'string as "document", got 3'),
         (b'{"question": "x", "document": "a", "pages": []}', "page numbers.*got an empty list"),

@@ -97,6 +97,11 @@ def test_every_chunk_of_the_document_that_holds_a_quote_is_an_answer() -> None:
     assert both == (("Team#chunk-1", "Team#chunk-2", "Team#chunk-3"),)
 
 
+def test_a_document_without_pages_and_quotes_is_found_in_any_of_its_chunks() -> None:
+    assert outcome(Evidence("sales/_index.md"), pages(1)) == (("Report#chunk-1",), ("Sales#chunk-1",))
+    assert outcome(Evidence("nowhere.md")) is Cause.NO_DOCUMENT
+
+
 def test_every_document_is_a_group_and_all_have_to_be_there() -> None:
     team, sales = quotes("team/_index.md", LONG), quotes("sales/_index.md", "has its own channel")
     assert outcome(team, sales) == (("Sales#chunk-1",), ("Team#chunk-2", "Team#chunk-3"))

@@ -120,7 +120,7 @@ def test_the_leaderboard_is_plain_json() -> None:
 def test_unknown_names_and_nothing_to_rank_are_refused() -> None:
     with pytest.raises(InputError, match=r"one of the runs as baseline \(never, best, half\), got 'vector'"):
         rank_runs(RUNS, GOLD, baseline="vector")
-    with pytest.raises(InputError, match=r"expected a measure, one of hit@1, .*, got 'hits'"):
+    with pytest.raises(InputError, match=r"expected a measure, one of hit, .*, got 'hits'"):
         rank_runs(RUNS, GOLD, "hits")
     with pytest.raises(InputError, match="0 runs and 10 questions"):
         rank_runs({}, GOLD)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from pathlib import Path
@@ -112,6 +113,19 @@ def test_the_table_shows_rows_interval_comparison_and_reasons_as_plain_text() ->
     assert "lost: the store knows no page [red]X" in text
 
 
+def test_another_measure_is_compared_and_shown_instead() -> None:
+    """By hand: ``half`` has every second gold chunk at rank 2."""
+    found = evaluate([*QUESTIONS, LOST], TRACED, rankings(), "recall@2")
+    (half, perfect) = [c for c in found.comparisons if c.measure == "recall@2"]
+    assert (half.difference.mean, perfect.difference.mean) == (0.5, 1.0)
+    assert set(found.to_json()["rows"]["half"]["ci"]) == {*HEADLINE, "recall@2"}
+    text = printed(found)
+    assert "half is 0.500 above nothing in recall@2" in text and "in hit@5" not in text
+    assert {c.measure for c in report().comparisons} == set(HEADLINE)
+    with pytest.raises(InputError, match="with a cutoff such as ndcg@10, got 'recall'"):
+        evaluate([*QUESTIONS, LOST], TRACED, rankings(), "recall")
+
+
 def test_a_long_name_goes_on_below_and_cuts_no_figure() -> None:
     """In 80 columns, as ``diffusion > weighted:0.7`` would be."""
     given = evaluate([*QUESTIONS, LOST], TRACED, {"diffusion > weighted:0.7": rankings()["half"]})
@@ -141,13 +155,25 @@ def test_a_folder_of_runs_holds_what_was_judged(tmp_path: Path) -> None:
     names = sorted(p.relative_to(tmp_path).as_posix() for p in tmp_path.rglob("*") if p.is_file())
     assert names == [
         f"a/b/{n}"
-        for n in ("..%2Fup.run", "half.run", "metrics.json", "nothing.run", "perfect.run", "qrels.txt")
+        for n in (
+            *("..%2Fup.run", "half.run", "metrics.csv", "metrics.json", "nothing.run", "perfect.run"),
+            *("qrels.txt", "questions.csv"),
+        )
     ]
     folder = tmp_path / "a" / "b"
     assert read_qrels(folder / "qrels.txt") == GOLD
     assert read_run(folder / "half.run")["q0"] == [("other", 0.9), ("Mars#chunk-0", 0.8)]
     assert read_run(folder / "nothing.run") == {}
     assert json.loads((folder / "metrics.json").read_text()) == answer.to_json()
+    with (folder / "questions.csv").open(newline="") as file:
+        lines = list(csv.DictReader(file))
+    assert lines[0] == {
+        **{"id": "q0", "question": "question 0?", "nothing": "0.0", "half": "1.0", "perfect": "1.0"},
+        "../up": "0.0",
+    }
+    assert [line["half"] for line in lines] == ["1.0", "0.0"] * 4
+    with (folder / "metrics.csv").open(newline="") as file:
+        assert {row["system"]: row["hit@3"] for row in csv.DictReader(file)}["half"] == "0.5"
 
 
 def test_a_folder_that_cannot_be_made_is_an_input_error(tmp_path: Path) -> None:

@@ -20,6 +20,17 @@ from trivium.errors import InputError
 from trivium.evaluation.ranking_measures import CMC_DEPTH, cumulative_matches, measure
 from trivium.evaluation.trec_files import decode, encode, read_qrels, read_run, write_qrels, write_run
 
+
+def test_judgements_in_the_columns_of_beir_are_read(tmp_path: Path) -> None:
+    """There a document is found by itself, and an identifier is not percent-encoded."""
+    path = tmp_path / "qrels.tsv"
+    path.write_text("query-id\tcorpus-id\tscore\nq 1\t100%25\t2\nq 1\tb\t1\nq2\tb\t0\n")
+    assert read_qrels(path) == {"q 1": Gold((("100%25",), ("b",)), (2, 1))}
+    path.write_text("q\tb\t1\nq\tc\thigh\n")
+    with pytest.raises(InputError, match="line 2: expected a whole number"):
+        read_qrels(path)
+
+
 ID = st.text(min_size=1, max_size=12)
 
 

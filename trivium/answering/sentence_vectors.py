@@ -15,7 +15,7 @@ from trivium.embedding.embedder import Embedder, Vectors
 from trivium.embedding.late_chunking import embedded_headings
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Passage
-from trivium.graph.schema import embedding_text, headings_of
+from trivium.graph.schema import embedding_text, headings_as_text
 from trivium.graph.stored_vectors import sentence_texts
 
 
@@ -27,7 +27,7 @@ def vectors_of(
     """
 
     def headings(passage: NumberedPassage) -> tuple[str, ...]:
-        return embedded_headings(embedder.identity, headings_of(passage.hit.section))
+        return embedded_headings(embedder.identity, headings_as_text(passage.hit.section))
 
     texts = [embedding_text(headings(passage), text) for passage, text in sentences]
     offered = {passage.number: passage for passage, _ in sentences}

@@ -14,7 +14,7 @@ from trivium.embedding.late_chunking import LateEmbedder, PlainEmbedder
 from trivium.graph.check_findings import Finding, wrong_vectors
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Floats, Vectors
-from trivium.graph.schema import Label, embedding_text, entity_text, headings_of, page_of
+from trivium.graph.schema import Label, embedding_text, entity_text, headings_as_text, page_of
 from trivium.index.embed_missing import embed_pages
 
 SAMPLE = 50
@@ -112,7 +112,7 @@ def _compare(
 
 def _texts(store: GraphStore, label: str, uris: Sequence[str], types: Mapping[str, str]) -> list[str]:
     if label == Label.CHUNK:
-        return [embedding_text(headings_of(chunk.section), chunk.text) for chunk in store.fetch(uris)]
+        return [embedding_text(headings_as_text(chunk.section), chunk.text) for chunk in store.fetch(uris)]
     if label == Label.ENTITY:
         return [entity_text(uri, types.get(uri, "")) for uri in uris]
     return list(uris)

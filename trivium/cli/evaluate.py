@@ -28,8 +28,10 @@ from trivium.common.suggested_commands import for_store
 from trivium.datasets.gold import Traced
 from trivium.datasets.questions import EXAMPLE
 from trivium.errors import QuestionFileError
+from trivium.evaluation.documents import WAYS, check_way
 from trivium.evaluation.evaluator import Evaluator
-from trivium.evaluation.report import print_report
+from trivium.evaluation.ranking_measures import measure_named
+from trivium.evaluation.report import JUDGED_BY, print_report
 from trivium.evaluation.requests import EvaluateRequest
 from trivium.evaluation.trec_files import write_runs
 from trivium.fusion.fusion_names import CONVEX, DEFAULT, NETWORK
@@ -42,7 +44,7 @@ from trivium.training.settings import FEWEST
 
 _QUESTIONS = typer.Argument(
     metavar="QUESTIONS",
-    help="Question file (JSON Lines); or rows of Natural Questions: a file, a folder, hf:NAME.",
+    help="Question file (JSON Lines, CSV); a folder of BEIR; or rows of Natural Questions: a file, a folder, hf:NAME.",
     show_default=False,
 )
 Questions = Annotated[Path, _QUESTIONS]
@@ -110,6 +112,24 @@ def evaluate(
             show_default=False,
         ),
     ] = None,
+    measure: Annotated[
+        str,
+        typer.Option(
+            "--measure",
+            metavar="MEASURE",
+            help="Measure to compare the systems by, such as mrr, ndcg@10 or recall@100 (with --depth 100).",
+        ),
+    ] = JUDGED_BY,
+    documents: Annotated[
+        str | None,
+        typer.Option(
+            "--documents",
+            metavar="|".join(WAYS),
+            help="Find documents instead of passages, each scored by its best passage or the mean of its best three;"
+            " runs may name documents.",
+            show_default=False,
+        ),
+    ] = None,
     activate: Annotated[
         bool,
         typer.Option(
@@ -143,6 +163,8 @@ def evaluate(
         trivium evaluate questions.jsonl --store my-store --hits whole.npz --depth own --set page.pages=2
 
         trivium evaluate questions.jsonl --store my-store --run-in bm25.run --rerank bm25 --runs runs
+
+        trivium evaluate scifact --store scifact-store --documents best --measure ndcg@10
     """
     if questions is None:
         if not activate or list(fusion or ()) != [DEFAULT]:
@@ -150,6 +172,10 @@ def evaluate(
         _go_back(store, json)
         return
     longest = _list_depth(depth)
+    with wrong_argument("--measure"):
+        measure_named((), (), measure)
+    with wrong_argument("--documents"):
+        check_way(documents)
     trained = trained_among(fusion) if activate else None
     rerankers = [reranker_name(name) for name in rerank or ()]
     with (
@@ -171,6 +197,8 @@ def evaluate(
                 rerank=[name for name in rerankers if name is not None],
                 cut=cut or (),
                 runs=run_in or (),
+                measure=measure,
+                documents=documents,
                 where=where,
                 depth=longest,
                 exact=exact,

@@ -13,6 +13,7 @@ from pathlib import PurePosixPath
 
 from trivium.graph.protocols import PageReader
 from trivium.graph.records import PageRecord
+from trivium.graph.schema import unescape
 from trivium.parser.sources.title_text_records import DOCUMENT_ID
 from trivium.text.normalise import composed
 
@@ -41,15 +42,20 @@ class _Place:
 
 
 class Documents:
-    """The names of the documents of a store. Names are compared component by component, case-sensitively."""
+    """The names of the documents of a store. Names are compared component by component, case-sensitively. ``ids`` has
+    the id of each page in a benchmark, or its title where it has none.
+    """
 
     def __init__(self, store: PageReader) -> None:
+        self.ids: dict[str, str] = {}
         self._by_id: dict[str, list[str]] = {}
         self._by_file: dict[str, list[_Place]] = {}
         self._similar: dict[str, str | None] = {}
         for page in _every_page(store):
+            self.ids[page.uri] = unescape(page.uri)
             if DOCUMENT_ID in page.metadata:
-                self._by_id.setdefault(str(page.metadata[DOCUMENT_ID]), []).append(page.uri)
+                self.ids[page.uri] = str(page.metadata[DOCUMENT_ID])
+                self._by_id.setdefault(self.ids[page.uri], []).append(page.uri)
             place = _Place(page.uri, _parts(page.path), _parts(page.source.removeprefix(_RECORDS)))
             for file in {parts[-1] for parts in (place.path, place.source) if parts}:
                 self._by_file.setdefault(file, []).append(place)

@@ -111,6 +111,7 @@ class Kind(Enum):
     """How a part is found: in a document by page numbers or quotes, or on the page with a title."""
 
     JUDGED = auto()
+    DOCUMENT = auto()
     PAGES = auto()
     QUOTES = auto()
     PASSAGE = auto()
@@ -120,8 +121,10 @@ class Kind(Enum):
     ANSWERS = auto()
 
 
-OF_DOCUMENTS = (Kind.JUDGED, Kind.PAGES, Kind.QUOTES)
+OF_DOCUMENTS = (Kind.JUDGED, Kind.DOCUMENT, Kind.PAGES, Kind.QUOTES)
 """Kinds of parts that name a document. All others name the title of a page."""
+WHOLE = (Kind.JUDGED, Kind.DOCUMENT, Kind.TITLE)
+"""Kinds of parts that any chunk of the page or document has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +184,7 @@ def parts_of(question: Question) -> tuple[Part, ...] | Miss:
     if question.page is None:
         return Miss(
             Cause.NO_GOLD,
-            "expected a page, gold_titles, gold_passages, evidence or a document with pages, got none of them",
+            "expected a page, gold_titles, gold_passages, evidence or a document, got none of them",
         )
     if question.paragraph is not None:
         return (Part(Kind.PARAGRAPH, question.page, text=question.paragraph, section=question.section),)
@@ -193,6 +196,8 @@ def parts_of(question: Question) -> tuple[Part, ...] | Miss:
 def _of_document(evidence: Evidence) -> Part:
     if evidence.pages:
         return Part(Kind.PAGES, evidence.document, pages=evidence.pages)
+    if not evidence.quotes:
+        return Part(Kind.DOCUMENT, evidence.document)
     return Part(Kind.QUOTES, evidence.document, quotes=evidence.quotes)
 
 

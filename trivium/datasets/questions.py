@@ -1,6 +1,6 @@
 """Question files: JSON Lines, one question per line, or a table with one per row.
 
-``question`` is required. ``id``, ``answers``, ``history`` and the gold (``document`` and ``pages``, ``evidence``,
+``question`` is required. ``id``, ``answers``, ``history`` and the gold (``document``, ``pages``, ``evidence``,
 ``gold_passages``, ``gold_titles``, ``page``, ``section``, ``paragraph``, ``gold_any``) are optional; null counts as
 absent, and other keys are ignored. If ``document`` and ``pages`` are given, ``evidence`` is ignored, because in some
 files it contains the text of these pages. :mod:`trivium.datasets.trace_gold` defines how the gold is found in a store.
@@ -245,8 +245,10 @@ def _evidence(row: Mapping[str, Any]) -> tuple[Evidence, ...]:
     if document is not None and pages is not None:
         return (Evidence(_string(document, "document"), pages=_page_numbers(pages)),)
     if (document is None) != (pages is None) and all(row.get(key) is None for key in _OTHER_GOLD):
-        there, missing = ("pages", "document") if document is None else ("document", "pages")
-        raise ValueError(f'expected the key "{missing}" beside "{there}", got the keys {some_keys(row)}')
+        if document is None:
+            raise ValueError(f'expected the key "document" beside "pages", got the keys {some_keys(row)}')
+        named = _filled(row, "document", "document") if isinstance(document, list) else [document]
+        return tuple(Evidence(_string(name, "document")) for name in named)
     if row.get("evidence") is None:
         return ()
     values = _filled(row, "evidence", "evidence")

@@ -4,9 +4,9 @@ The gold of a question is the first of these that is given:
 
 * ``judged`` documents of a benchmark, by their ids: any chunk of each, with its grade. Documents that are not in the
   store are passed over as long as one is.
-* ``document`` and ``pages``: any chunk of the document that is on one of these pages.
-* ``evidence``: each document is found in any of its chunks that holds one of the quotes. Quotes that no chunk holds are
-  passed over as long as one is held.
+* ``document`` and ``pages``: any chunk of the document that is on one of these pages; without ``pages`` any chunk of it.
+* ``evidence``: each document is found in any of its chunks that holds one of the quotes, or in any of its chunks if
+  there are no quotes. Quotes that no chunk holds are passed over as long as one is held.
 * ``gold_passages``: each passage is found in the chunk that holds its text, on the page with its title;
   when the text was split over several chunks, in the one that has most of it.
 * ``gold_titles``: each title is found in any chunk of the page with that title.
@@ -36,6 +36,7 @@ from typing import Protocol, cast
 from trivium.datasets.find_documents import Documents
 from trivium.datasets.gold import (
     OF_DOCUMENTS,
+    WHOLE,
     Cause,
     Found,
     Gold,
@@ -196,8 +197,8 @@ def _places(parts: Sequence[Part], store: GoldStore | PassageSource) -> dict[Par
         if unusable is not None:
             places[part] = unusable
         elif documents is not None and part.kind in OF_DOCUMENTS:
-            named = documents.with_id if part.kind is Kind.JUDGED else documents.named
-            places[part] = named(part.name) or _no_document(part.name, documents)
+            by_path = () if part.kind is Kind.JUDGED else documents.named(part.name)
+            places[part] = by_path or documents.with_id(part.name) or _no_document(part.name, documents)
         else:
             page = entities.get(uris[part.name])
             missing = Miss(Cause.NO_PAGE, f"the store has no page {part.name!r}")
@@ -218,7 +219,7 @@ def _find_on_pages(
     to_fetch = [
         uri
         for page, parts in by_page.items()
-        if any(part.kind not in (Kind.TITLE, Kind.JUDGED) for part in parts)
+        if any(part.kind not in WHOLE for part in parts)
         for uri in chunks.get(page, ())
     ]
     records = dict(zip(to_fetch, store.fetch(to_fetch), strict=True)) if to_fetch else {}
@@ -229,7 +230,7 @@ def _find_on_pages(
             if not uris:
                 kind = "document" if part.kind in OF_DOCUMENTS else "page"
                 yield part, Miss(Cause.NO_PAGE, f"the store has no text of the {kind} {part.name!r}")
-            elif part.kind in (Kind.TITLE, Kind.JUDGED):
+            elif part.kind in WHOLE:
                 yield part, tuple(uris)
             else:
                 yield part, on_page.find(part)

@@ -13,6 +13,7 @@ from trivium.datasets.questions import read_questions
 from trivium.datasets.trace_gold import Traced, trace
 from trivium.errors import InputError
 from trivium.evaluation.default_gate import decide, verdict, why_not_instead
+from trivium.evaluation.documents import DocumentRankings
 from trivium.evaluation.report import Report
 from trivium.evaluation.requests import EvaluateRequest
 from trivium.evaluation.run import evaluate
@@ -83,19 +84,28 @@ class Evaluator:
         condition = parse(request.where) if isinstance(request.where, str) else request.where
         hits, depth = request.hits, request.depth
         searcher = self.searcher
-        single = list(searcher.retrievers.choose(request.retrievers)) if request.retrievers else []
-        fused = {name: searcher.fusions.get(name) for name in request.fusions}
+        listed = [one for one in request.retrievers if isinstance(one, str)]
+        objects = {one.name: one for one in request.retrievers if not isinstance(one, str)}
+        single = list(searcher.retrievers.choose(listed)) if listed else []
+        fused = {
+            **{one: searcher.fusions.get(one) for one in request.fusions if isinstance(one, str)},
+            **{one.name: one for one in request.fusions if not isinstance(one, str)},
+        }
         after = [searcher.second_stage(MAX_K, one, settings=request.settings) for one in request.rerank]
         cuts = [searcher.second_stage(CUT_K, cut=one) for one in request.cut]
         given = read_runs(request.runs, [question.id for question in asked])
-        if taken := given.keys() & {*single, *fused}:
+        systems = (*single, *objects, *fused, *given)
+        known = {*single, *(one for one in request.fusions if isinstance(one, str))}
+        added = [one.name for one in (*request.retrievers, *request.fusions) if not isinstance(one, str)]
+        if taken := [name for name, count in Counter([*known, *added, *given]).items() if count > 1]:
             raise InputError(
                 f"expected runs named unlike the systems measured, got {', '.join(sorted(taken))}"
             )
-        unknown = unknown_chunks(given, searcher.store.chunk_uris)
+        of_passages = request.documents is None or bool(after)
+        unknown = unknown_chunks(given, searcher.store.chunk_uris) if of_passages else {}
         if after:
             refuse_unknown_chunks(unknown, "to rerank them")
-        for name in (*single, *fused, *given):
+        for name in systems:
             log_odds = name in fused and fused[name].log_odds and condition is None
             for stage in cuts:
                 stage.check(calibrated=log_odds)
@@ -131,6 +141,9 @@ class Evaluator:
                 first: dict[str, Ranking] = {}
                 if table is not None:
                     first = {name: own_ranking(table, name) for name in single}
+                if objects:
+                    found = searcher.table(query, objects, depth)
+                    first |= {name: own_ranking(found, name) for name in objects}
                 for name, fusion in fused.items():
                     own = tables[wanted[name]]
                     first[name] = fused_ranking(own, searcher.fuse(fusion, own).scores)
@@ -147,8 +160,14 @@ class Evaluator:
             embedder, names = searcher.embedder.get().identity.name, searcher.store.entities is not None
             save_hits(Path(hits), HitFile(tuple(kept), embedder, computed, names))
         if not traced.questions:
-            rankings = {name: [] for name in (*single, *fused, *given)}
-        report = evaluate(asked, traced, rankings)
+            rankings = {name: [] for name in systems}
+        if request.documents is not None:
+            documents = DocumentRankings(searcher.store, request.documents)
+            traced = replace(traced, gold={each: documents.gold(one) for each, one in traced.gold.items()})
+            rankings = documents.of_all(rankings)
+            theirs = {name: dict(enumerate(rankings[name])) for name in given}
+            unknown = unknown_chunks(theirs, documents.names, "document")
+        report = evaluate(asked, traced, rankings, request.measure)
         told = [f"{count} of {len(traced.questions)} questions: {why}" for why, count in failed.items()]
         warnings = (*(f"{words}: they count as wrong" for words in unknown.values()), *told)
         shown = ("passages",) if cuts else ()

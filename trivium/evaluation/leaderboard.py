@@ -15,7 +15,7 @@ from trivium.common.safe_files import write_file
 from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-from trivium.evaluation.ranking_measures import cumulative_matches, measure
+from trivium.evaluation.ranking_measures import cumulative_matches, measure, measure_named
 from trivium.evaluation.report import Comparison, Ranking, compared_json
 from trivium.evaluation.report_pages import MOST_LINES, Lines, Section, report_page
 from trivium.evaluation.run import headline
@@ -25,7 +25,8 @@ from trivium.evaluation.trec_files import read_qrels, read_runs
 
 ENDINGS = (".run", ".trec")
 """File name endings of runs."""
-QRELS = "qrels.txt"
+QRELS = ("qrels.txt", "qrels.tsv")
+"""The file of judgements: the first that is there."""
 MEASURES = ("hit@1", "hit@5", "recall@5", "all@5", "precision@10", "precision@20", "mrr", "map", "ndcg@10")
 """The measures of the second table, besides the one the runs are ranked by."""
 
@@ -95,10 +96,10 @@ def rank_runs(
     """Rank runs (system -> question id -> ranking) on the judged questions. A question that a run does not answer has an
     empty ranking and counts as zero.
 
-    ``by`` is any measure of :mod:`trivium.evaluation.ranking_measures`, by default hit@1, or recall@5 if most questions
-    have several gold parts. Each run is compared with the ``baseline``, by default the best run: paired bootstrap
-    intervals and the two-sided paired permutation test, by document if the gold is from several. Raises InputError
-    for an unknown measure or baseline, and without runs or judged questions.
+    ``by`` is any measure of :mod:`trivium.evaluation.ranking_measures`, at any cutoff, by default hit@1, or recall@5 if
+    most questions have several gold parts. Each run is compared with the ``baseline``, by default the best run: paired
+    bootstrap intervals and the two-sided paired permutation test, by document if the gold is from several. Raises
+    InputError for an unknown measure or baseline, and without runs or judged questions.
     """
     if not runs or not gold:
         raise InputError(
@@ -111,10 +112,9 @@ def rank_runs(
         name: [[uri for uri, _ in run.get(question, ())] for question in gold] for name, run in runs.items()
     }
     values = {name: measure(judged, found) for name, found in uris.items()}
-    measures = next(iter(values.values()))
     by = headline(judged)[0] if by is None else by
-    if by not in measures:
-        raise InputError(f"expected a measure, one of {', '.join(measures)}, got {by!r}")
+    for name, found in uris.items():
+        values[name].setdefault(by, measure_named(judged, found, by))
     ranked_by = {name: found[by] for name, found in values.items()}
     order = sorted(values, key=lambda name: (-float(ranked_by[name].mean()), name))
     against = order[0] if baseline is None else baseline
@@ -152,7 +152,7 @@ def read_leaderboard(
     baseline: str | None = None,
 ) -> Leaderboard:
     """Read the leaderboard of all runs in a folder (:data:`ENDINGS`), against the judgements in its
-    ``qrels.txt``; see :func:`rank_runs`. Raises InputError for files that are missing or do not match.
+    ``qrels.txt`` or ``qrels.tsv``; see :func:`rank_runs`. Raises InputError for files that are missing or do not match.
     """
     folder = Path(folder)
     files = _runs_in(folder)
@@ -162,7 +162,7 @@ def read_leaderboard(
             f"{folder}: expected a folder with TREC runs ({', '.join(ENDINGS)}), got none"
             + (f"; did you mean {' or '.join(nearby[:5])}?" if nearby else "")
         )
-    gold = read_qrels(folder / QRELS)
+    gold = read_qrels(next((folder / name for name in QRELS if (folder / name).exists()), folder / QRELS[0]))
     return rank_runs(read_runs(files, gold), gold, by, baseline)
 
 

@@ -26,6 +26,7 @@ retrieval of Zhai, Cohen and Lafferty, SIGIR 2003).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 
@@ -105,6 +106,21 @@ def measure(
         measures[f"map@{k}"] = precise[:, k - 1] / groups
         measures[f"ndcg@{k}"] = gain[:, k - 1] / ideal[:, k - 1]
     return measures
+
+
+def measure_named(gold: Sequence[Gold], rankings: Sequence[Sequence[str]], name: str) -> Floats:
+    """Return one measure, at any cutoff, aligned with ``gold``: (questions,). Raises InputError for another name than
+    those above.
+    """
+    _, _, cutoff = name.partition("@")
+    at = [int(cutoff)] if re.fullmatch(r"[1-9]\d{0,3}", cutoff) else None
+    found = measure(gold, rankings, at)
+    if name not in found:
+        kinds = dict.fromkeys(one.partition("@")[0] for one in found)
+        raise InputError(
+            f"expected a measure, one of {', '.join(kinds)}, with a cutoff such as ndcg@10, got {name!r}"
+        )
+    return found[name]
 
 
 def cumulative_matches(gold: Sequence[Gold], rankings: Sequence[Sequence[str]]) -> Floats:

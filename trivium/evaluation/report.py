@@ -25,15 +25,15 @@ Rankings = Mapping[str, Sequence[Ranking]]
 HEADLINE = ("hit@1", "hit@3", "hit@5", "recall@5", "all@5", "mrr", "ndcg@10")
 """The measures that get intervals, comparisons and a column in the table."""
 JUDGED_BY = "hit@5"
-"""The measure whose interval and comparison the table shows."""
+"""The measure whose interval and comparison the table shows if no other is chosen."""
 SHOWN_REASONS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class SystemScores:
     """The measures of one system, a retriever or a fusion. ``values`` holds every measure question by question and
-    ``means`` are over the traced questions (NaN if there are none). ``intervals`` (95 %) are those of HEADLINE;
-    ``matches`` is the cumulative match characteristic, by rank from 1.
+    ``means`` are over the traced questions (NaN if there are none). ``intervals`` (95 %) are those of HEADLINE
+    and of the chosen measure; ``matches`` is the cumulative match characteristic, by rank from 1.
     """
 
     values: Mapping[str, Floats]
@@ -60,7 +60,7 @@ class Report:
     """The results of an evaluation, with the rankings that were evaluated. ``rows`` are by system. ``resampled`` is
     the unit that intervals and tests resample ("pages" or "questions") and ``clusters`` their number. ``warnings``
     are failures that were worked around, such as that of a reranker; ``shown`` are further measures for the table.
-    ``problems`` are unreadable rows of the question file.
+    ``problems`` are unreadable rows of the question file. ``by`` is the measure whose interval and comparisons are shown.
     """
 
     traced: Traced = field(repr=False)
@@ -72,6 +72,7 @@ class Report:
     warnings: tuple[str, ...] = ()
     shown: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    by: str = JUDGED_BY
 
     def to_json(self) -> dict[str, Any]:
         """The report as plain JSON values; undefined means are null."""
@@ -155,21 +156,22 @@ def _row_json(row: SystemScores) -> dict[str, Any]:
 
 
 def _table(report: Report) -> Table:
+    measures = tuple(dict.fromkeys((*HEADLINE, report.by)))
     heads = [
-        head for measure in HEADLINE for head in ((measure, "95 %") if measure == JUDGED_BY else (measure,))
+        head for measure in measures for head in ((measure, "95 %") if measure == report.by else (measure,))
     ]
     table = Table(["system", *heads, *report.shown])
     best = {
         measure: max((_shown(row.means[measure]) for row in report.rows.values()), default="")
-        for measure in HEADLINE
+        for measure in measures
     }
     for name, row in report.rows.items():
         cells = [Cell(name)]
-        for measure in HEADLINE:
+        for measure in measures:
             value = _shown(row.means[measure])
             is_best = measure in row.intervals and value == best[measure]
             cells.append(Cell(value, best=is_best))
-            if measure == JUDGED_BY:
+            if measure == report.by:
                 cells.append(Cell(_range(row.intervals[measure]) if measure in row.intervals else ""))
         table.add_row(*cells, *(f"{row.means[measure]:.2f}" for measure in report.shown))
     return table
@@ -202,7 +204,7 @@ def _footnotes(report: Report) -> Iterator[Text]:
         f"intervals and tests resample {report.clusters} {report.resampled}."
     )
     for c in report.comparisons:
-        if c.measure == JUDGED_BY:
+        if c.measure == report.by:
             p = "p < 0.001" if c.p < 0.001 else f"p = {c.p:.3f}"
             yield Text(f"{in_words(c.row, c.against, c.measure, c.difference)}, {p}")
     for warning in report.warnings:

@@ -11,11 +11,16 @@ from trivium.answering.writing_options import WritingOptions
 from trivium.errors import InputError
 from trivium.evaluation.answers.bertscore import BertScore
 from trivium.evaluation.answers.judging import DEFAULT_WAYS, check_ways
+from trivium.evaluation.documents import check_way
+from trivium.evaluation.ranking_measures import measure_named
+from trivium.evaluation.report import JUDGED_BY
 from trivium.fusion.fusion_names import DEFAULT
+from trivium.fusion.score_table import Fusion
 from trivium.graph.filter_language import Condition, parse
 from trivium.llm.chat_model import ChatModel
 from trivium.parser.sources.natural_question_rows import MAJORITY, check_annotators
 from trivium.rerank.reranker import Reranker
+from trivium.retrievers.query import Retriever
 from trivium.retrievers.retriever_names import RETRIEVERS
 from trivium.retrievers.setting_values import SettingValues
 from trivium.search.candidates import DEPTH
@@ -32,7 +37,11 @@ PASSAGES = 6
 class EvaluateRequest:
     """Which retrieval is measured on which questions.
 
-    - ``retrievers``, ``fusions``: the systems; if neither these nor runs are named, all eight retrievers and ``default``.
+    - ``retrievers``, ``fusions``: the systems, by name or as objects, each with a name of its own; if neither these nor
+      runs are given, all eight retrievers and ``default``.
+    - ``measure``: the measure by which systems are compared, at any cutoff (:mod:`trivium.evaluation.ranking_measures`).
+    - ``documents``: find documents instead of passages, scored by their ``best`` passage or the ``mean`` of their best
+      three (:mod:`trivium.evaluation.documents`). Runs may then name documents.
     - ``rerank``: also measure each system after each of these rerankers, as the system ``NAME > RERANKER``.
     - ``cut``: also measure all of these, ended by each of these rules, as ``NAME > RULE`` (at most
       :data:`~trivium.evaluation.evaluator.CUT_K` passages if a rule has no bounds).
@@ -47,12 +56,14 @@ class EvaluateRequest:
     - ``annotators``: for original rows of Natural Questions, whose answers count
       (:func:`trivium.parser.sources.natural_question_rows.counted`). Unreadable rows are the report's ``problems``.
 
-    Raises InputError for a malformed condition or rule.
+    Raises InputError for a malformed condition or rule, and for an unknown measure.
     """
 
     questions: Questions
-    retrievers: Sequence[str] = ()
-    fusions: Sequence[str] = ()
+    retrievers: Sequence[str | Retriever] = ()
+    fusions: Sequence[str | Fusion] = ()
+    measure: str = JUDGED_BY
+    documents: str | None = None
     rerank: Sequence[str | Reranker] = ()
     cut: Sequence[str | Cut] = ()
     runs: Sequence[str | Path] = ()
@@ -65,6 +76,8 @@ class EvaluateRequest:
 
     def __post_init__(self) -> None:
         check_annotators(self.annotators)
+        check_way(self.documents)
+        measure_named((), (), self.measure)  # raises for an unknown one
         if self.depth is not None and self.depth < 1:
             raise InputError(f"depth must be 1 or more, got {self.depth}")
         for name in ("retrievers", "fusions", "runs", "rerank", "cut"):
@@ -80,6 +93,8 @@ class EvaluateRequest:
 class EvaluateOptions(TypedDict, total=False):
     """The fields of :class:`EvaluateRequest` that a method takes by keyword only, for type checkers."""
 
+    measure: str
+    documents: str | None
     rerank: Sequence[str | Reranker]
     cut: Sequence[str | Cut]
     runs: Sequence[str | Path]

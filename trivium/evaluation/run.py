@@ -11,8 +11,8 @@ from trivium.common.arrays import Floats
 from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Gold, Traced
 from trivium.errors import InputError
-from trivium.evaluation.ranking_measures import cumulative_matches, measure
-from trivium.evaluation.report import HEADLINE, Comparison, Rankings, Report, SystemScores
+from trivium.evaluation.ranking_measures import cumulative_matches, measure, measure_named
+from trivium.evaluation.report import HEADLINE, JUDGED_BY, Comparison, Rankings, Report, SystemScores
 from trivium.evaluation.significance import Interval, mean_intervals, p_values
 from trivium.types import Question
 
@@ -22,13 +22,16 @@ SEVERAL_PARTS = ("recall@5", "all@5")
 """The headline measures of sets whose questions have several gold parts."""
 
 
-def evaluate(questions: Sequence[Question], traced: Traced, rankings: Rankings) -> Report:
+def evaluate(
+    questions: Sequence[Question], traced: Traced, rankings: Rankings, by: str = JUDGED_BY
+) -> Report:
     """Measure the rankings of each system.
 
     Every system has one ranking for each of ``traced.questions``, in that order, empty if nothing was retrieved.
-    Measures are means over the traced questions; the other systems are compared with the first one. Intervals and
-    tests resample pages (questions that share gold pages), or questions if all share one. Raises InputError for a
-    system with another number of rankings or if ``traced`` is about other questions.
+    Measures are means over the traced questions; the other systems are compared with the first one, in the headline
+    measures and in ``by``, any of :mod:`trivium.evaluation.ranking_measures`. Intervals and tests resample pages
+    (questions that share gold pages), or questions if all share one. Raises InputError for a system with another number
+    of rankings, if ``traced`` is about other questions, and for an unknown measure.
     """
     _check(questions, traced, rankings)
     gold = [traced.gold[question.id] for question in traced.questions]
@@ -36,11 +39,17 @@ def evaluate(questions: Sequence[Question], traced: Traced, rankings: Rankings) 
     matches: dict[str, tuple[float, ...]] = {}
     for name, ranked in rankings.items():
         uris = [[uri for uri, _ in ranking] for ranking in ranked]
-        values[name] = {**measure(gold, uris), "passages": np.array([float(len(found)) for found in uris])}
+        values[name] = {
+            **measure(gold, uris),
+            by: measure_named(gold, uris, by),
+            "passages": np.array([float(len(found)) for found in uris]),
+        }
         matches[name] = tuple(cumulative_matches(gold, uris).tolist()) if gold else ()
     pages = clusters([answer.pages for answer in gold])
     by_page = len(np.unique(pages)) > 1
-    intervals, comparisons = _statistics(values, pages if by_page else None)
+    intervals, comparisons = _statistics(
+        values, pages if by_page else None, tuple(dict.fromkeys((*HEADLINE, by)))
+    )
     rows = {
         name: SystemScores(
             values=measures,
@@ -51,19 +60,21 @@ def evaluate(questions: Sequence[Question], traced: Traced, rankings: Rankings) 
         for name, measures in values.items()
     }
     resampled = ("pages", len(np.unique(pages))) if by_page else ("questions", len(gold))
-    return Report(traced, rankings, rows, comparisons, *resampled)
+    return Report(traced, rankings, rows, comparisons, *resampled, by=by)
 
 
 def _statistics(
-    values: Mapping[str, Mapping[str, Floats]], pages: np.ndarray[tuple[int], np.dtype[np.int64]] | None
+    values: Mapping[str, Mapping[str, Floats]],
+    pages: np.ndarray[tuple[int], np.dtype[np.int64]] | None,
+    measures: Sequence[str],
 ) -> tuple[dict[str, dict[str, Interval]], tuple[Comparison, ...]]:
-    """The headline intervals of every system, and its comparison with the first one."""
+    """The intervals of every system in the measures, and its comparison with the first one."""
     names = list(values)
-    if not names or not len(values[names[0]][HEADLINE[0]]):
+    if not names or not len(values[names[0]][measures[0]]):
         return {}, ()
     first = values[names[0]]
-    own = [(name, m) for name in names for m in HEADLINE]
-    paired = [(name, m) for name in names[1:] for m in HEADLINE]
+    own = [(name, m) for name in names for m in measures]
+    paired = [(name, m) for name in names[1:] for m in measures]
     differences = [values[name][m] - first[m] for name, m in paired]
     bounds = mean_intervals(np.stack([*(values[name][m] for name, m in own), *differences], axis=1), pages)
     tests = p_values(np.stack(differences, axis=1), pages) if differences else []

@@ -9,7 +9,8 @@ identifier are percent-encoded as UTF-8; :func:`encode` and :func:`decode` are i
 Tools order a run by score and break ties in their own way. Our ranks are authoritative, so a score that is not below
 the previous one is written as the next smaller double. Every other score is preserved exactly.
 
-The folder of an evaluation contains ``<row>.run`` for each row, ``qrels.txt`` and ``metrics.json``.
+The folder of an evaluation contains ``<row>.run`` for each row, ``qrels.txt``, ``metrics.json``, and for spreadsheets
+``metrics.csv`` (a line for each row) and ``questions.csv`` (a line for each question with the measure that was chosen).
 """
 
 from __future__ import annotations
@@ -19,12 +20,14 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, unquote
 
 from trivium.common.safe_files import write_file
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
 from trivium.evaluation.report import Ranking, Report
+from trivium.evaluation.tables import Table
 
 _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f]")
 
@@ -54,6 +57,14 @@ def write_runs(report: Report, folder: str | Path) -> None:
     write_rankings({one.id: traced.gold[one.id] for one in traced.questions}, report.rankings, folder)
     metrics = json.dumps(report.to_json(), indent=2, ensure_ascii=False, allow_nan=False)
     write_file(Path(folder) / "metrics.json", f"{metrics}\n")
+    rows = report.rows
+    names = next(iter(rows.values())).means if rows else {}
+    means = Table(["system", *names], [[name, *map(str, row.means.values())] for name, row in rows.items()])
+    write_file(Path(folder) / "metrics.csv", means.to_csv())
+    values = [map(str, row.values[report.by].tolist()) for row in rows.values()]
+    asked = [[one.id, one.text] for one in traced.questions]
+    each = [[*question, *own] for question, own in zip(asked, zip(*values, strict=True), strict=True)]
+    write_file(Path(folder) / "questions.csv", Table(["id", "question", *rows], each).to_csv())
 
 
 def write_rankings(
@@ -125,22 +136,29 @@ def read_qrels(path: str | Path) -> dict[str, Gold]:
     """Return the gold chunks by question, from judgements written by :func:`write_qrels`. Judgements from elsewhere
     usually have 0 in the second column, which is read as one group of alternatives. Chunks judged 0 or less are
     skipped. The grade of a group is the highest of its chunks.
+
+    A file whose name ends with ``.tsv`` has the columns of the benchmark BEIR, ``query-id``, ``corpus-id`` and ``score``,
+    usually below a line with these names; there each document is a group.
     """
     groups: dict[str, dict[str, dict[str, int]]] = {}
-    for number, (question, group, chunk, relevance) in _read(path, 4):
+    tabbed = Path(path).suffix == ".tsv"
+    for number, fields in _read(path, 3 if tabbed else 4, "\t" if tabbed else None):
+        question, group, chunk = (fields[0], fields[1], fields[1]) if tabbed else map(decode, fields[:3])
         try:
-            grade = int(relevance)
+            grade = int(fields[-1])
         except ValueError as error:
+            if tabbed and number == 1:
+                continue
             raise InputError(f"{path}, line {number}: expected a whole number as judgement") from error
         if grade > 0:
-            groups.setdefault(decode(question), {}).setdefault(group, {})[decode(chunk)] = grade
+            groups.setdefault(question, {}).setdefault(group, {})[chunk] = grade
     return {
         question: Gold.of(parts.values(), [max(graded.values()) for graded in parts.values()])
         for question, parts in groups.items()
     }
 
 
-def _read(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:
+def _read(path: str | Path, columns: int, separator: str | None = None) -> Iterator[tuple[int, list[str]]]:
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -150,7 +168,7 @@ def _read(path: str | Path, columns: int) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        fields = line.split()
+        fields = line.strip().split(separator)
         if len(fields) != columns:
             raise InputError(f"{path}, line {number}: expected {columns} columns, got {len(fields)}")
         yield number, fields
@@ -192,9 +210,11 @@ def read_runs(paths: Iterable[str | Path], questions: Collection[str]) -> Runs:
     return runs
 
 
-def unknown_chunks(runs: Runs, chunks: Callable[[], Iterable[str]]) -> dict[str, str]:
-    """Map systems to a description of the passages in their runs that are not among the ``chunks`` of a store, which
-    are only read if there are runs. Systems without such passages are left out.
+def unknown_chunks(
+    runs: Mapping[str, Mapping[Any, Ranking]], chunks: Callable[[], Iterable[str]], kind: str = "chunk"
+) -> dict[str, str]:
+    """Map systems to a description of the entries of their runs that are not among the ``chunks`` of a store (or its
+    documents, as ``kind`` says), which are only read if there are runs. Systems without such entries are left out.
 
     >>> unknown_chunks({"theirs": {"q": [("a", 2.0), ("b", 1.0)]}}, lambda: ["a"])
     {'theirs': "theirs: 1 of 2 passages is not a chunk of the store, such as 'b'"}
@@ -206,9 +226,10 @@ def unknown_chunks(runs: Runs, chunks: Callable[[], Iterable[str]]) -> dict[str,
     for name, run in runs.items():
         named = dict.fromkeys(chunk for ranking in run.values() for chunk, _ in ranking)
         if away := [chunk for chunk in named if chunk not in known]:
-            many = "are not chunks" if len(away) > 1 else "is not a chunk"
+            many = f"are not {kind}s" if len(away) > 1 else f"is not a {kind}"
+            entries = "passages" if kind == "chunk" else f"{kind}s"
             told[name] = (
-                f"{name}: {len(away)} of {len(named)} passages {many} of the store, such as {away[0]!r}"
+                f"{name}: {len(away)} of {len(named)} {entries} {many} of the store, such as {away[0]!r}"
             )
     return told
 

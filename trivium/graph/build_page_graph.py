@@ -11,7 +11,7 @@ from dataclasses import replace
 from trivium.errors import InputError
 from trivium.graph.link_fragments import section_anchors, section_link
 from trivium.graph.page_graph import ChunkNode, Name, PageGraph, RelationEdge, SectionNode
-from trivium.graph.schema import MAX_URI_BYTES, chunk_uri, headings_of, page_uri, section_uri
+from trivium.graph.schema import MAX_URI_BYTES, chunk_uri, headings_as_text, page_uri, section_uri
 from trivium.metadata import clean
 from trivium.parser.documents.formats import document_formats
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
@@ -84,7 +84,7 @@ def renamed(graph: PageGraph, uri: str) -> PageGraph:
     for chunk in graph.chunks:
         parent = moved(chunk.parent)
         if parent not in words:
-            words[parent] = " ".join(terms(" ".join(headings_of(parent))))
+            words[parent] = " ".join(terms(" ".join(headings_as_text(parent))))
         chunks.append(replace(chunk, uri=moved(chunk.uri), parent=parent, heading_terms=words[parent]))
     relations = tuple(
         one._replace(source=uri if one.source == old else one.source, chunk=one.chunk and moved(one.chunk))
@@ -238,7 +238,7 @@ def _chunks(page: Page, uri: str, sections: tuple[SectionNode, ...], size: _Size
     for parent, chunks in parents:
         if not chunks:
             continue
-        headings = headings_of(parent)
+        headings = headings_as_text(parent)
         heading_terms = " ".join(terms(" ".join(headings)))
         for number, chunk in enumerate(chunks, start=1):
             node = _chunk(chunk, parent, number, len(nodes), heading_terms, headings)

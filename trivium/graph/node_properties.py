@@ -14,7 +14,7 @@ from typing import Any
 from trivium.graph.page_facts import encode_metadata, page_digest
 from trivium.graph.page_graph import ChunkNode, Name, PageGraph, RelationEdge, SectionNode
 from trivium.graph.records import Codes
-from trivium.graph.schema import embedding_text, entity_text, headings_of, unescape
+from trivium.graph.schema import embedding_text, entity_text, headings_as_text, unescape
 from trivium.graph.stored_vectors import text_hash
 from trivium.text.normalise import normalise_name, without_parenthesis
 
@@ -216,7 +216,7 @@ def chunks_by_parent(page: PageGraph) -> dict[str, list[Parameters]]:
     """uri of the page or section -> the chunks directly under it, in the order of the page."""
     found: dict[str, list[Parameters]] = {}
     for parent, chunks in _grouped(page).items():
-        headings = headings_of(parent)
+        headings = headings_as_text(parent)
         found[parent] = [chunk_row(chunk, headings) for chunk in chunks]
     return found
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from trivium.graph.schema import headings_of, unescape
+from trivium.graph.schema import headings_as_text, unescape
 from trivium.text.headings_in_passages import body_of
 from trivium.text.normalise import normalise_title
 from trivium.types import MetadataValue
@@ -67,7 +67,7 @@ class ChunkNode:
     @property
     def body(self) -> str:
         """The text without the headings that it begins with (:func:`trivium.text.headings_in_passages.body_of`)."""
-        return body_of(self.text, headings_of(self.parent))
+        return body_of(self.text, headings_as_text(self.parent))
 
 
 class RelationEdge(NamedTuple):

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trivium.common.arrays import Floats as Floats
 from trivium.common.progress import Progress as Progress
 from trivium.errors import StoreChangedError, StoreError
-from trivium.graph.schema import headings_of
+from trivium.graph.schema import headings_as_text
 from trivium.native.loops import loops
 from trivium.text.headings_in_passages import body_of
 from trivium.types import EmbedderIdentity, MetadataValue
@@ -101,7 +101,7 @@ class ChunkRecord:
     @property
     def body(self) -> str:
         """The text without the headings that it begins with (:func:`trivium.text.headings_in_passages.body_of`)."""
-        return body_of(self.text, headings_of(self.section))
+        return body_of(self.text, headings_as_text(self.section))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from trivium.text.headings_in_passages import body_of
+from trivium.text.normalise import without_id
 
 SCHEMA_VERSION = 9
 
@@ -112,6 +113,16 @@ def headings_of(section: str) -> list[str]:
     return [unescape(part) for part in parts] if "%" in section else parts
 
 
+def headings_as_text(section: str) -> list[str]:
+    """Title and headings down to a section as they are searched and embedded: without what is only an id.
+
+    >>> headings_as_text("Heather ⟦17⟧"), headings_as_text("⟦Document 17⟧#Moons")
+    (['Heather'], ['Moons'])
+    """
+    title, *below = headings_of(section)
+    return [*filter(None, [without_id(title)]), *below]
+
+
 def page_of(uri: str) -> str:
     """The page a section or chunk belongs to."""
     return uri.split(SEPARATOR, 1)[0]
@@ -144,7 +155,7 @@ def entity_text(uri: str, type: str = "") -> str:
     >>> entity_text("Mercury (planet)", "planet")
     'Mercury (planet)'
     """
-    name = unescape(uri)
+    name = unescape(without_id(uri) or uri)
     return f"{name} ({type})" if type and not name.endswith(f"({type})") else name
 
 

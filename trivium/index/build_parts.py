@@ -32,7 +32,7 @@ from trivium.graph.build_page_graph import RULES
 from trivium.graph.page_graph import PageGraph
 from trivium.graph.protocols import VectorWriter
 from trivium.graph.records import Codes, Passage
-from trivium.graph.schema import entity_text, headings_of
+from trivium.graph.schema import entity_text, headings_as_text
 from trivium.graph.stored_vectors import sentence_texts
 from trivium.index.embed_missing import chunk_texts
 from trivium.index.graph_messages import Joined, dump, load, parts_of
@@ -163,7 +163,7 @@ def _texts(graph: PageGraph) -> Iterator[str]:
 
 
 def _passages(graph: PageGraph) -> Iterator[Passage]:
-    return (Passage(tuple(headings_of(chunk.parent)), chunk.text) for chunk in graph.chunks)
+    return (Passage(tuple(headings_as_text(chunk.parent)), chunk.text) for chunk in graph.chunks)
 
 
 # -- where the store is written ----------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Protocol
 from trivium.embedding.manifest import advise_many_languages, english_only
 from trivium.errors import ConfigurationError
 from trivium.graph.page_graph import PageGraph
-from trivium.graph.schema import headings_of
+from trivium.graph.schema import headings_as_text
 from trivium.text.languages import (
     AUTO,
     ENGLISH,
@@ -212,7 +212,7 @@ def localised(graph: PageGraph, language: str) -> PageGraph:
     chunks = []
     for chunk in graph.chunks:
         if chunk.parent not in headings:
-            headings[chunk.parent] = " ".join(analyzer.terms(" ".join(headings_of(chunk.parent))))
+            headings[chunk.parent] = " ".join(analyzer.terms(" ".join(headings_as_text(chunk.parent))))
         terms = " ".join(analyzer.terms(chunk.body))
         chunks.append(replace(chunk, terms=terms, heading_terms=headings[chunk.parent]))
     told = f"{_RULES} {language} {graph.content_hash}".encode()

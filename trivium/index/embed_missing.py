@@ -24,7 +24,7 @@ from trivium.graph.page_facts import each_page
 from trivium.graph.page_graph import PageGraph
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Passage
-from trivium.graph.schema import embedding_text, headings_of, unescape
+from trivium.graph.schema import embedding_text, headings_as_text, unescape
 from trivium.graph.stored_vectors import sentence_texts, text_hash
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def embed_pages(graphs: Sequence[PageGraph], embedder: LateEmbedder) -> Iterator
 
 def chunk_texts(graph: PageGraph) -> Iterator[str]:
     """Iterate over the embedded text of each chunk of a page."""
-    return (embedding_text(headings_of(chunk.parent), chunk.text) for chunk in graph.chunks)
+    return (embedding_text(headings_as_text(chunk.parent), chunk.text) for chunk in graph.chunks)
 
 
 def forget_context(store: GraphStore) -> Callable[[Iterable[PageGraph]], None]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from trivium.common.arrays import Floats
 from trivium.errors import RerankError
-from trivium.graph.schema import headings_of
+from trivium.graph.schema import headings_as_text
 from trivium.rerank.reranker import RerankCandidate, Reranker, RerankSettings
 from trivium.rerank.reranker_names import PREFIX
 from trivium.rerank.time_limit import score_within
@@ -30,7 +30,7 @@ def rerank_candidates(
     return [
         RerankCandidate(
             uri=uri,
-            headings=tuple(headings_of(record.section)),
+            headings=tuple(headings_as_text(record.section)),
             text=record.text,
             score=score,
             views={name: values[row] for name, values in scores.items()},

@@ -13,7 +13,7 @@ import numpy as np
 
 from trivium.common.arrays import Floats, product
 from trivium.graph.records import Vectors
-from trivium.graph.schema import Label, headings_of
+from trivium.graph.schema import Label, headings_as_text
 from trivium.retrievers.lexical import smooth_idf
 from trivium.retrievers.query import Query
 
@@ -113,7 +113,7 @@ def _similarities(query: Query, uris: Sequence[str], similarity: Similarity) -> 
 
 def _words(query: Query, uris: Sequence[str]) -> Floats:
     texts = [
-        query.analyzer.terms(" ".join([*headings_of(record.section), record.body]))
+        query.analyzer.terms(" ".join([*headings_as_text(record.section), record.body]))
         for record in query.store.fetch(uris)
     ]
     terms = sorted({term for text in texts for term in text})

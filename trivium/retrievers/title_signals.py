@@ -18,6 +18,7 @@ import numpy as np
 from trivium.common.arrays import Floats, Integers
 from trivium.graph.schema import unescape
 from trivium.text.function_words import FUNCTION_WORDS
+from trivium.text.normalise import without_id
 
 _WORDS = re.compile(r"\d+(?:\.\d+)+|[^\W_]+")
 _PARTS = re.compile(r"\d+|[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_A-Za-z]+")
@@ -151,7 +152,7 @@ def _same_time(title: _Title, asked: _Asked) -> float:
 
 @lru_cache(maxsize=100_000)
 def _title(uri: str) -> _Title:
-    title = unescape(uri)
+    title = unescape(without_id(uri))
     written = _WORDS.findall(title)
     words = {word.lower(): _parts(word) for word in written}
     return _Title(words, frozenset(words).union(*words.values()), _years(title), _quarters(title))

@@ -87,6 +87,26 @@ def without_parenthesis(title: str) -> str:
     return _PARENTHESIS.sub("", title)
 
 
+def named_by_id(title: str, identifier: object) -> str:
+    """The title of a document that only its id tells apart. The id is a name, and no text: see :func:`without_id`.
+
+    >>> named_by_id("Heather", 17), named_by_id("", 17)
+    ('Heather ⟦17⟧', '⟦Document 17⟧')
+    """
+    return f"{title} ⟦{identifier}⟧" if title else f"⟦Document {identifier}⟧"
+
+
+def without_id(title: str) -> str:
+    """What of a title is text, which is searched and embedded.
+
+    >>> without_id("Heather ⟦17⟧"), without_id("⟦Document 17⟧"), without_id("Heather")
+    ('Heather', '', 'Heather')
+    """
+    while title.endswith("⟧") and "⟦" in title:
+        title = title.rpartition("⟦")[0].rstrip()
+    return title
+
+
 def words(text: str) -> list[str]:
     """Return the words, :func:`folded` and unstemmed.
 

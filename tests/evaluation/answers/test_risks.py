@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from tests.evaluation.answers.test_model_free_measures import answered
 from trivium.evaluation.answers.report import Risk
@@ -25,3 +26,14 @@ def test_the_curve_counts_wrong_answers_from_the_surest_on() -> None:
 
 def test_answers_of_a_model_have_no_curve() -> None:
     assert risk_curve([answered()], np.array([1.0])) == ()
+
+
+def test_any_answer_to_an_unanswerable_question_is_wrong() -> None:
+    """Two questions, then one that the collection cannot answer, with the second surest answer."""
+    given = [answered(confidence=one) for one in (0.9, 0.2, 0.5)]
+    curve = risk_curve(given, np.array([1.0, 1.0]))
+    assert [(one.confidence, one.risk) for one in curve] == [
+        (0.9, 0.0),
+        (0.5, 0.5),
+        (0.2, pytest.approx(1 / 3)),
+    ]

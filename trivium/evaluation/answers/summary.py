@@ -159,7 +159,7 @@ def summarise(
             search_usage=sum((answered.search_usage for answered in given), NOTHING_SPENT),
             passages=mean_passages(given),
             warnings=count_warnings((everything or answers)[row]),
-            risks=risk_curve(given, values[row]["contained"]),
+            risks=risk_curve((everything or answers)[row], values[row]["contained"]),
         )
     told = {name: {row: judged_values(row, ways) for row in answers} for name, ways in judgements.items()}
     resampled = ("pages", len(np.unique(pages))) if by_page else ("questions", len(asked))
@@ -192,11 +192,13 @@ def mean_passages(given: Sequence[Answered]) -> float:
 
 def risk_curve(given: Sequence[Answered], right: Floats) -> tuple[Risk, ...]:
     """Return how many of the surest answers are wrong: those to the surest tenth of all questions, to the surest two
-    tenths and so on, as far as answers state a confidence. ``right`` (n,) is 1 for right answers, 0 for others.
+    tenths and so on, as far as answers state a confidence. ``right`` (m,) is 1 for right answers, 0 for others; the
+    questions after these m are unanswerable, so that any answer to them is wrong.
     """
+    padded = [*right.tolist(), *[0.0] * (len(given) - len(right))]
     stated = sorted(
         (-one.confidence, value)
-        for one, value in zip(given, right.tolist(), strict=True)
+        for one, value in zip(given, padded, strict=True)
         if one.confidence is not None
     )
     tenths = [math.ceil(len(given) * count / 10) for count in range(1, 11)]

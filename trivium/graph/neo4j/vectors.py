@@ -23,7 +23,7 @@ from trivium.graph.neo4j.write_steps import in_batches, lock, next_version
 from trivium.graph.node_properties import decode_sentences, encode_sentences
 from trivium.graph.page_graph import RelationEdge
 from trivium.graph.records import Codes, Passage, Pending, SentenceVectors, Vectors
-from trivium.graph.schema import Label, embedding_text, headings_of, mirror_type, page_of, section_of
+from trivium.graph.schema import Label, embedding_text, headings_as_text, mirror_type, page_of, section_of
 from trivium.graph.stored_vectors import (
     FILLED,
     check_codes,
@@ -164,7 +164,9 @@ class VectorsPart(StorePart):
     def _passages(self, chunks: Iterable[str]) -> Iterator[list[Passage]]:
         for part in batched(chunks, CHUNKS_A_READ):
             texts = dict(self._connection.read(reading.CHUNK_TEXTS, {"keys": part})[0][0])
-            yield [Passage(tuple(headings_of(section_of(uri))), texts[uri]) for uri in part if uri in texts]
+            yield [
+                Passage(tuple(headings_as_text(section_of(uri))), texts[uri]) for uri in part if uri in texts
+            ]
 
     def put_vectors(self, texts: Sequence[str], vectors: Vectors) -> None:
         """Store vectors of texts that some node has. Others are ignored. One transaction, which the server holds in

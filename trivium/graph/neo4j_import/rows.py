@@ -26,7 +26,7 @@ from trivium.graph.page_facts import BLOCKS
 from trivium.graph.page_graph import RelationEdge
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
-from trivium.graph.schema import SCHEMA_VERSION, entity_text, headings_of, mirror_type
+from trivium.graph.schema import SCHEMA_VERSION, entity_text, headings_as_text, mirror_type
 from trivium.graph.stored_vectors import text_hash
 
 Vector = Vectors | None
@@ -69,7 +69,7 @@ def chunks(
     for chunk in placed.page.chunks:
         above = headings.get(chunk.parent)
         if above is None:
-            above = headings[chunk.parent] = headings_of(chunk.parent)
+            above = headings[chunk.parent] = headings_as_text(chunk.parent)
         row = chunk_row(chunk, above) | {
             "embedding": embeddings.get(chunk.uri),
             "sentences": sentences.get(chunk.uri),

@@ -19,7 +19,7 @@ from trivium.graph.page_checks import check_page
 from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
-from trivium.graph.schema import Label, embedding_text, headings_of
+from trivium.graph.schema import Label, embedding_text, headings_as_text
 from trivium.graph.stored_vectors import split_vectors, text_hash
 
 PAGES_A_READ = 250
@@ -188,4 +188,4 @@ class _Sentences:
         }
 
     def _waits(self, chunk: ChunkNode) -> bool:
-        return text_hash(embedding_text(headings_of(chunk.parent), chunk.text)) in self._pending
+        return text_hash(embedding_text(headings_as_text(chunk.parent), chunk.text)) in self._pending

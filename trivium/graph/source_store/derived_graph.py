@@ -17,7 +17,7 @@ from trivium.graph.schema import (
     RelationshipType,
     embedding_text,
     entity_text,
-    headings_of,
+    headings_as_text,
     without_unrequested,
 )
 from trivium.graph.source_store.source_of_truth import StoredPage
@@ -25,7 +25,7 @@ from trivium.graph.source_store.source_of_truth import StoredPage
 
 def chunk_text(chunk: ChunkNode) -> str:
     """Return the text of a chunk that is embedded."""
-    return embedding_text(headings_of(chunk.parent), chunk.text)
+    return embedding_text(headings_as_text(chunk.parent), chunk.text)
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from trivium.graph.node_properties import names_of
 from trivium.graph.page_facts import BLOCKS
 from trivium.graph.page_graph import PageGraph, RelationEdge
 from trivium.graph.records import PageRecord, Passage, Pending, StoreInfo, Vectors, WaitingTexts, unknown_page
-from trivium.graph.schema import SCHEMA_VERSION, headings_of, unescape
+from trivium.graph.schema import SCHEMA_VERSION, headings_as_text, unescape
 from trivium.graph.source_store.derived_graph import Graph, chunk_text
 from trivium.graph.stored_vectors import PictureVectors, join_vectors, relation_embeddings
 from trivium.settings.settings import load_settings
@@ -316,7 +316,7 @@ class SourceReads(HeldReads):
     def pending_sentences(self) -> Pending[Passage]:
         searchable = self._now().searchable
         passages = dict.fromkeys(
-            Passage(tuple(headings_of(chunk.parent)), chunk.text)
+            Passage(tuple(headings_as_text(chunk.parent)), chunk.text)
             for text, chunk in searchable.graph.passages.items()
             if text not in searchable.sentences
         )

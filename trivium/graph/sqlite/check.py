@@ -30,7 +30,7 @@ from trivium.graph.check_findings import (
     wrong_vectors,
 )
 from trivium.graph.records import Progress
-from trivium.graph.schema import embedding_text, entity_text, headings_of
+from trivium.graph.schema import embedding_text, entity_text, headings_as_text
 from trivium.graph.sqlite.answered_questions import damaged_questions, drop_questions
 from trivium.graph.sqlite.check_derived_rows import leftovers, make_again, tidy, wrong_tables
 from trivium.graph.sqlite.connection import Connection, Database, as_json
@@ -235,7 +235,10 @@ def _check_texts(connection: Connection) -> Iterator[Finding]:
     pages: dict[str, None] = {}
     for page, section, text, key, *terms, of_text, of_headings in connection.execute(_CHUNKS):
         counts = [len(part.split()) for part in terms]
-        if counts != [of_text, of_headings] or text_hash(embedding_text(headings_of(section), text)) != key:
+        if (
+            counts != [of_text, of_headings]
+            or text_hash(embedding_text(headings_as_text(section), text)) != key
+        ):
             pages[page] = None
     pages.update((page, None) for page, uri, key in connection.execute(_SECTIONS) if text_hash(uri) != key)
     if pages:

@@ -9,7 +9,7 @@ from trivium.errors import StoreError
 from trivium.graph.link_fragments import split_link
 from trivium.graph.page_facts import encode_metadata, now, page_digest
 from trivium.graph.page_graph import ChunkNode, PageGraph, RelationEdge, SectionNode
-from trivium.graph.schema import embedding_text, headings_of
+from trivium.graph.schema import embedding_text, headings_as_text
 from trivium.graph.sqlite.answered_questions import put_questions
 from trivium.graph.sqlite.connection import Connection
 from trivium.graph.sqlite.evidence import EVIDENCE_TABLE, INSERT_EVIDENCE
@@ -144,7 +144,7 @@ def _insert_chunks(
 ) -> None:
     nodes = [(page, chunk) for page in pages for chunk in page.chunks]
     first = next_id(connection, "chunk")
-    embedded = [embedding_text(headings_of(chunk.parent), chunk.text) for _, chunk in nodes]
+    embedded = [embedding_text(headings_as_text(chunk.parent), chunk.text) for _, chunk in nodes]
     texts = text_ids(connection, embedded)
     rows = []
     for row, ((page, chunk), text) in enumerate(zip(nodes, embedded, strict=True), first):

@@ -15,7 +15,7 @@ from trivium.graph.records import (
     unknown_chunk,
     unknown_page,
 )
-from trivium.graph.schema import embedding_text, headings_of, unescape
+from trivium.graph.schema import embedding_text, headings_as_text, unescape
 from trivium.graph.sqlite import mention_candidates
 from trivium.graph.sqlite.connection import Connection, as_json
 from trivium.graph.sqlite.counts import number
@@ -160,7 +160,7 @@ def _chunk_record(row: Sequence[Any]) -> ChunkRecord:
 
 def _intact(key: str, chunk: ChunkRecord) -> ChunkRecord:
     """Return the chunk if its headings and text still match the hash they were stored with."""
-    if text_hash(embedding_text(headings_of(chunk.section), chunk.text)) != key:
+    if text_hash(embedding_text(headings_as_text(chunk.section), chunk.text)) != key:
         raise StoreFormatError(
             f"the store is damaged: the text of {chunk.uri!r} is not what was written; load the page {chunk.page!r} again"
             " after  trivium check STORE --repair,  or restore a backup"

@@ -13,7 +13,7 @@ import numpy as np
 from trivium.errors import StoreFormatError
 from trivium.graph.arrays.array_files import Rows
 from trivium.graph.records import Codes, Passage, Pending, Vectors
-from trivium.graph.schema import embedding_text, entity_text, headings_of
+from trivium.graph.schema import embedding_text, entity_text, headings_as_text
 from trivium.graph.sqlite.connection import Connection, Database, as_json, read_integers
 from trivium.graph.sqlite.store_state import begin_state, read_meta, write_meta
 from trivium.graph.stored_vectors import (
@@ -93,7 +93,7 @@ _KINDS = (
         "SELECT c.id, c.text_id FROM waiting AS w CROSS JOIN chunk AS c ON c.text_id = w.text_id"
         " JOIN name AS n ON n.id = c.page_id ORDER BY n.uri, c.position",
         _CHUNK_TEXTS,
-        lambda section, text: embedding_text(headings_of(section), text),
+        lambda section, text: embedding_text(headings_as_text(section), text),
     ),
     _Kind(
         "SELECT n.id, n.text_id FROM waiting AS w CROSS JOIN name AS n ON n.text_id = w.text_id"
@@ -204,7 +204,7 @@ def pending_sentences(database: Database) -> Pending[Passage]:
 
     def batches() -> Iterator[list[Passage]]:
         for rows in _read_some(database, _CHUNK_TEXTS, chunks):
-            yield [Passage(tuple(headings_of(section)), text) for section, text in rows]
+            yield [Passage(tuple(headings_as_text(section)), text) for section, text in rows]
 
     return Pending(len(chunks), batches)
 

@@ -21,7 +21,7 @@ from trivium.parser.sources.read_files import (
 from trivium.parser.sources.source_items import Problem, clean_text, printable_path, some_keys
 from trivium.parser.split_blocks import split_points
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
-from trivium.text.normalise import composed, normalise_name, normalise_title, without_parenthesis
+from trivium.text.normalise import composed, named_by_id, normalise_name, normalise_title, without_parenthesis
 from trivium.types import Chunk, ChunkKind, Link, MetadataValue, Page
 
 FORMAT = "records"
@@ -47,7 +47,7 @@ def read_records(
     every line without a valid record. ``name`` is the file's name for display, by default its path.
 
     A page is found by its title. Records with a :data:`DOCUMENT_ID` that have no title, or that of an earlier one, are
-    named by their id: ``Document 17``, ``Heather (17)``.
+    named by their id: ``⟦Document 17⟧``, ``Heather ⟦17⟧``, which is not taken for text.
 
     Raises nothing: an unreadable or truncated file also yields a problem.
     """
@@ -62,7 +62,7 @@ def read_records(
                 record = _record(value, name)
                 if (identifier := record.metadata.get(DOCUMENT_ID)) is not None:
                     while taken.setdefault(record.title, identifier) != identifier:
-                        record = replace(record, title=normalise_title(f"{record.title} ({identifier})"))
+                        record = replace(record, title=normalise_title(named_by_id(record.title, identifier)))
                 yield record
             except InputError as error:
                 yield Problem(place, str(error))
@@ -185,7 +185,7 @@ def _record(value: object, source: str) -> Record:
     title, text, identifier = value.get("title"), value.get("text"), value.get(DOCUMENT_ID)
     if isinstance(identifier, str | int):
         text = text if str(text or "").strip() else title
-        title = title if str(title or "").strip() else f"Document {identifier}"
+        title = title if str(title or "").strip() else named_by_id("", identifier)
     if not isinstance(title, str) or not isinstance(text, str):
         raise InputError(f"expected title and text as strings, got {some_keys(value)}")
     # Composed characters, so that the offsets of mentions match the text of the page.
