@@ -9,29 +9,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 from fuser_settings import ThesisSettings
 
-from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
+from trivium.embedding.late_chunking import is_plain
 from trivium.engine import Engine
 from trivium.errors import InputError
 from trivium.evaluation.evaluator import Evaluator
 from trivium.fusion.hit_lists import HitFile, HitList, hit_list, load_hits, save_hits
 from trivium.retrievers.setting_values import parse_assignments
-from trivium.search.ranking import Ranking
 from trivium.training.training_data import Collection, HitSet
+from trivium.types import Question
 
 RETRIEVERS = ThesisSettings().retrievers
-EACH_RETRIEVER: Mapping[str, tuple[str, Mapping[str, int]]] = {
-    "vector, 10 chunks": ("vector", {}),
-    **{f"page, {n} page{'s' * (n > 1)}": ("page", {"page.pages": n}) for n in (1, 2, 3)},
-    **{f"section, {n} section{'s' * (n > 1)}": ("section", {"section.sections": n}) for n in (1, 3, 5)},
-    **{f"entity, {n} entit{'ies' if n > 1 else 'y'}": ("entity", {"entity.entities": n}) for n in (1, 3, 5)},
-    "path": ("path", {}),
-}
-"""The rows of table 4.3: retrievers with settings."""
+LONG = 400
+"""Characters of a chunk that has several sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,25 +95,6 @@ def collect(source: Source, questions: Path) -> HitFile:
         return HitFile(tuple(kept), searcher.embedder.get().identity.name)
 
 
-def each_retriever(source: Source, questions: Path) -> tuple[dict[str, Gold], dict[str, list[Ranking]]]:
-    """Return the gold of the questions by id, and the complete rankings of each row of table 4.3."""
-    with source.open() as engine:
-        searcher = engine.searcher
-        traced = Evaluator(searcher).trace(read_questions(questions))
-        made = {
-            row: searcher.retrievers.choose([name], values)[name]
-            for row, (name, values) in EACH_RETRIEVER.items()
-        }
-        rankings: dict[str, list[Ranking]] = {row: [] for row in made}
-        for question in traced.questions:
-            with searcher.limited(None) as store:
-                query = searcher.query(question.text, store=store)
-                for row, retriever in made.items():
-                    found = retriever.retrieve(query, None)
-                    rankings[row].append([(one.uri, one.score) for one in found])
-        return {question.id: traced.gold[question.id] for question in traced.questions}, rankings
-
-
 def gold_of(source: Source) -> dict[str, dict[str, Gold]]:
     """The gold of each file of questions, by their ids, in the order of the file."""
     with source.open() as engine:
@@ -130,6 +104,32 @@ def gold_of(source: Source) -> dict[str, dict[str, Gold]]:
     return {name: {one.id: own.gold[one.id] for one in own.questions} for name, own in traced.items()}
 
 
-def documents(gold: Sequence[Gold]) -> np.ndarray:
-    """Return the document of each question, (questions,): questions with common gold pages have the same number."""
-    return clusters([answer.pages for answer in gold])
+def asked_of(source: Source) -> dict[str, dict[str, Question]]:
+    """The questions of each file by their ids."""
+    return {path.stem: {one.id: one for one in read_questions(path)} for path in source.questions}
+
+
+def unlike_the_thesis(engine: Engine) -> list[str]:
+    """What of a store is not as in the thesis, in words; the tables are made all the same."""
+    found = []
+    if not is_plain(engine.store.embedder):
+        found.append("its chunks are embedded with their headings")
+    chunk = next(
+        (one.uri for graph in engine.store.page_graphs() for one in graph.chunks if len(one.text) > LONG),
+        None,
+    )
+    if chunk is not None and len(engine.store.sentence_vectors([chunk]).codes):
+        found.append("its sentences have vectors")
+    return found
+
+
+def build_rows(rows: Path, store: Path) -> None:
+    """Build a store of rows of Natural Questions as in the thesis, if there is none: no headings, no sentences. It can be
+    interrupted and repeated. Raises InputError if there are no rows.
+    """
+    if not rows.exists():
+        raise InputError(
+            f"expected rows of Natural Questions (.jsonl, .jsonl.gz, or a folder of them), got {rows}: none"
+        )
+    with Engine.create(store) as engine:
+        engine.build([rows], headings=False, sentences=False, format="nq")
