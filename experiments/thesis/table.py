@@ -185,8 +185,7 @@ def make(
     wanted = [number for number in TABLES if number in given.tables and number != "figure"]
     pictured: dict[str, figure.Importance] = {}
     if "figure" in given.tables:
-        name = "+".join(one.name for one in training.sets)
-        pictured[name] = figure.importance(training, settings)
+        pictured["+".join(one.name for one in training.sets)] = figure.importance(training, settings)
         given.picture.write_text(figure.picture(pictured), "utf-8")
         print(f"drawn: {given.picture}", file=sys.stderr)
     known = systems.variants(settings)
@@ -199,7 +198,7 @@ def make(
     }
     splits = {number: splits_of(given, number) for number in wanted}
     rows = {
-        name(row, split): replace(known[row], split=split)
+        row_name(row, split): replace(known[row], split=split)
         for number in wanted
         if not given.trained_on
         for split in splits[number]
@@ -213,7 +212,7 @@ def make(
     made: list[SetTable] = []
     for number in wanted:
         own = moved or {
-            name(row, split): scores[name(row, split)] for split in splits[number] for row in named[number]
+            row_name(row, split): scores[row_name(row, split)] for split in splits[number] for row in named[number]
         }
         if number == "4.3":
             made += answered(given, source, training, own, judged)
@@ -229,7 +228,7 @@ def splits_of(given: argparse.Namespace, number: str) -> Sequence[str]:
     return SPLITS if number == "4.1" and given.splits is None else SPLITS[:1]
 
 
-def name(row: str, split: str) -> str:
+def row_name(row: str, split: str) -> str:
     """Return the name of a trained row."""
     return row if split == "document" else f"{row}{systems.BY_QUESTION}"
 

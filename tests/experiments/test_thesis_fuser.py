@@ -140,8 +140,8 @@ def test_a_constant_is_below_also_where_the_lowest_score_is_round() -> None:
 
 
 def test_mining_keeps_the_top_of_each_question() -> None:
-    """Two questions, the second with higher scores throughout: half of the four negatives of each stay, though all four of
-    the second beat those of the first; of a question with one negative that one; of one with gold alone nothing. Then
+    """Two questions, the second with higher scores throughout: half of the four negatives of each stay, though all four
+    of the second beat those of the first; of a question with one negative that one; of one with gold alone nothing. Then
     1:1: as many of them as gold."""
     #            question 0            question 1              2     3
     scores = np.array([0.9, 0.1, 0.3, 0.2, 0.4, 5.0, 8.0, 6.0, 7.0, 5.5, -1.0, 0.0])
@@ -153,7 +153,11 @@ def test_mining_keeps_the_top_of_each_question() -> None:
     assert negatives.hardest(gold, scores, 0.5).tolist() == [0, 5, 6, 7, 8, 9, 11]  # all of one question
     scores[:] = 1.0  # ties: the first
     assert negatives.hardest_of_each(gold, scores, question, 0.5).tolist() == [0, 1, 2, 5, 6, 9, 10, 11]
-    assert negatives.hardest_of_each(np.ones(3, dtype=bool), scores[:3], question[:3], 0.5).tolist() == [0, 1, 2]
+    assert negatives.hardest_of_each(np.ones(3, dtype=bool), scores[:3], question[:3], 0.5).tolist() == [
+        0,
+        1,
+        2,
+    ]
 
 
 def test_mining_of_all_questions_together_keeps_gold_and_the_top_tenth_of_the_rest() -> None:
@@ -312,8 +316,8 @@ class _First:
 
 
 def _samples_of(monkeypatch: pytest.MonkeyPatch, settings: ThesisSettings) -> tuple[Sample, Sample]:
-    """What the second pass trains on and validates with, of 20 questions with one gold candidate and 40 others each, whose
-    scores by the first network are 0 to 39, and 100 more for each later question."""
+    """What the second pass trains on and validates with, of 20 questions with one gold candidate and 40 others each,
+    whose scores by the first network are 0 to 39, and 100 more for each later question."""
     seen: list[Sample] = []
 
     def spy(sample: Sample, validation: Sample, *_: object) -> Trained:
@@ -361,8 +365,8 @@ def test_the_other_second_passes_by_hand(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_floor_and_a_split_of_ones_own() -> None:
-    """.75 is the value of all that was not returned, but in path; by question two questions on one page may fall apart, by
-    document never; another seed divides otherwise, and folds without questions are refused."""
+    """.75 is the value of all that was not returned, but in path; by question two questions on one page may fall apart,
+    by document never; another seed divides otherwise, and folds without questions are refused."""
     hit = _hit(0, {"vector": {0: 0.9, 1: 0.81}, "path": {1: 1.0}}, 3, 0)
     floors = thesis.layout_of([hit], replace(QUICK, floor=0.75)).floors
     assert floors == {"vector": 0.75, "page": 0.75, "section": 0.75, "entity": 0.75, "path": 0.0}
