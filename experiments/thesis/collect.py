@@ -4,6 +4,7 @@ gold.
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,14 @@ from trivium.training.training_data import Collection, HitSet
 from trivium.types import Question
 
 RETRIEVERS = ThesisSettings().retrievers
+WHOLE = {
+    "page": ("page.pages", {"1 page": 1, "2 pages": 2, "3 pages": 3}),
+    "section": ("section.sections", {"1 section": 1, "3 sections": 3, "5 sections": 5}),
+    "entity": ("entity.entities", {"1 entity": 1, "3 entities": 3, "5 entities": 5}),
+}
+"""Methods whose lists are whole: their setting, and its values by what is retrieved."""
+Lists = dict[str, dict[str, list[str]]]
+"""Question -> what is retrieved -> chunks of that whole list."""
 LONG = 400
 """Characters of a chunk that has several sentences."""
 
@@ -50,20 +59,26 @@ class Source:
         return self.cache / f"{','.join([questions.stem, *sorted(self.settings)])}.npz"
 
 
-def hit_sets(source: Source) -> Collection:
-    """Return complete hit lists for each file of questions: all chunks of the pages, sections and entities found."""
+def hit_sets(source: Source) -> tuple[Collection, Lists]:
+    """Return complete hit lists for each file of questions, of all chunks of the pages, sections and entities found; and
+    the lists of fewer pages, sections and entities.
+    """
     files: dict[str, HitFile] = {}
+    lists: Lists = {}
     for path in source.questions:
         kept = source.kept(path)
-        if kept is not None and kept.exists():
+        beside = None if kept is None else kept.with_suffix(".lists.json")
+        if kept is not None and beside is not None and kept.exists() and beside.exists():
             print(f"{kept} is there: taken as it is", file=sys.stderr)
-            files[path.stem] = load_hits(kept)
-            continue
-        files[path.stem] = collect(source, path)
-        if kept is not None:
-            kept.parent.mkdir(parents=True, exist_ok=True)
-            save_hits(kept, files[path.stem])
-    return collection_of(files)
+            files[path.stem], own = load_hits(kept), json.loads(beside.read_text("utf-8"))
+        else:
+            files[path.stem], own = collect(source, path)
+            if kept is not None and beside is not None:
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                save_hits(kept, files[path.stem])
+                beside.write_text(json.dumps(own), "utf-8")
+        lists |= {f"{path.stem}/{question}": found for question, found in own.items()}
+    return collection_of(files), lists
 
 
 def collection_of(files: Mapping[str, HitFile]) -> Collection:
@@ -78,21 +93,32 @@ def collection_of(files: Mapping[str, HitFile]) -> Collection:
     return Collection(sets, embedders.pop())
 
 
-def collect(source: Source, questions: Path) -> HitFile:
+def collect(source: Source, questions: Path) -> tuple[HitFile, Lists]:
     """Query the five retrievers with every question whose gold is in the store, each with its own list length."""
     with source.open() as engine:
         searcher = engine.searcher
         traced = Evaluator(searcher).trace(read_questions(questions))
         retrievers = searcher.retrievers.choose(RETRIEVERS)
+        fewer = {
+            said: searcher.retrievers.choose([name], {setting: count})[name]
+            for name, (setting, counts) in WHOLE.items()
+            for said, count in counts.items()
+        }
         kept: list[HitList] = []
+        lists: Lists = {}
         for number, question in enumerate(traced.questions, start=1):
             with searcher.limited(None) as store:
-                table = searcher.table(searcher.query(question.text, store=store), retrievers, None)
+                query = searcher.query(question.text, store=store)
+                table = searcher.table(query, retrievers, None)
+                lists[question.id] = {
+                    said: [one.uri for one in retriever.retrieve(query, None)]
+                    for said, retriever in fewer.items()
+                }
             gold = traced.gold[question.id]
             kept.append(hit_list(question.id, question.text, table, gold.groups, gold.pages))
             if number % 50 == 0:
                 print(f"  {questions.stem}: {number} of {len(traced.questions)}", file=sys.stderr)
-        return HitFile(tuple(kept), searcher.embedder.get().identity.name)
+        return HitFile(tuple(kept), searcher.embedder.get().identity.name), lists
 
 
 def gold_of(source: Source) -> dict[str, dict[str, Gold]]:

@@ -138,16 +138,6 @@ def naive_ranking(hit: HitList) -> Ranking:
     return [(uri, cosine[uri]) for uri in dict.fromkeys([*path[:NAIVE_PATH], *more])]
 
 
-def whole_list(hit: HitList, name: str, nodes: int) -> Ranking:
-    """Return all chunks that a retriever returned for its best pages, sections or entities: chunks of one node have one
-    score, that of the node."""
-    column = hit.table.column(name)
-    ranking = own_ranking(hit.table, name)
-    score = dict(zip(hit.table.chunks, hit.table.raw[:, column].tolist(), strict=True))
-    best = list(dict.fromkeys(score[uri] for uri, _ in ranking))[:nodes]
-    return [(uri, own) for uri, own in ranking if score[uri] in best]
-
-
 def fused(hits: Sequence[HitList], scores: Sequence[Scores]) -> list[Ranking]:
     """Return the rankings of a trained row."""
     return [fused_ranking(hit.table, own) for hit, own in zip(hits, scores, strict=True)]

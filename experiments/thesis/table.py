@@ -169,10 +169,9 @@ def checked(given: argparse.Namespace) -> Source:
     if given.nq is not None:
         build_rows(given.nq, Path(given.store))
     source = Source(given.store, given.questions, given.selector, given.cache, given.set)
-    if not all(kept is not None and kept.exists() for kept in map(source.kept, source.questions)):
-        with source.open() as engine:
-            if other := unlike_the_thesis(engine):
-                print(f"{given.store} is not as in the thesis: {' and '.join(other)}", file=sys.stderr)
+    with source.open() as engine:
+        if other := unlike_the_thesis(engine):
+            print(f"{given.store} is not as in the thesis: {' and '.join(other)}", file=sys.stderr)
     return source
 
 
@@ -181,7 +180,7 @@ def make(
 ) -> tuple[list[SetTable], dict[str, figure.Importance]]:
     """Return the tables in the order asked for, and the importances by set. Rows that several tables have are trained
     once."""
-    training = hit_sets(source)
+    training, lists = hit_sets(source)
     wanted = [number for number in TABLES if number in given.tables and number != "figure"]
     pictured: dict[str, figure.Importance] = {}
     if "figure" in given.tables:
@@ -212,12 +211,14 @@ def make(
     made: list[SetTable] = []
     for number in wanted:
         own = moved or {
-            row_name(row, split): scores[row_name(row, split)] for split in splits[number] for row in named[number]
+            row_name(row, split): scores[row_name(row, split)]
+            for split in splits[number]
+            for row in named[number]
         }
         if number == "4.3":
             made += answered(given, source, training, own, judged)
         else:
-            made += set_tables(number, training, own, judged, runs)
+            made += set_tables(number, training, own, judged, runs, lists)
     return made, pictured
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import published
 import systems
+from collect import WHOLE, Lists
 from numpy.typing import NDArray
 from published import Figures
 from systems import BY_QUESTION, HYBRID, NAIVE, VECTOR, Scores
@@ -26,12 +27,6 @@ from trivium.training.training_data import Collection as HitCollection
 
 FEWEST_CLUSTERS = 6
 """With fewer, resampling is by question."""
-WHOLE = {
-    "page": {"1 page": 1, "2 pages": 2, "3 pages": 3},
-    "section": {"1 section": 1, "3 sections": 3, "5 sections": 5},
-    "entity": {"1 entity": 1, "3 entities": 3, "5 entities": 5},
-}
-"""Methods whose lists are whole: what is retrieved, and its number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,12 +248,14 @@ def cut_rows(method: str, gold: Sequence[Gold], rankings: Sequence[Ranking], ks:
     return [Row(method, f"{k} chunk{'s' * (k > 1)}", judge(gold, rankings, k)) for k in ks]
 
 
-def whole_rows(gold: Sequence[Gold], hits: Sequence[HitList]) -> list[Row]:
+def whole_rows(
+    gold: Sequence[Gold], hits: Sequence[HitList], lists: Sequence[Mapping[str, list[str]]]
+) -> list[Row]:
     """Return the rows of the methods that return whole lists: page, section, entity and path."""
     rows = [
-        Row(name, said, judge(gold, [systems.whole_list(hit, name, count) for hit in hits]))
-        for name, counts in WHOLE.items()
-        for said, count in counts.items()
+        Row(name, said, judge(gold, [[(uri, 1.0) for uri in own[said]] for own in lists]))
+        for name, (_, counts) in WHOLE.items()
+        for said in counts
     ]
     path = judge(gold, [systems.own_ranking(hit.table, "path") for hit in hits])
     return [*rows, Row("path", "1 path", path)]
@@ -303,9 +300,11 @@ def set_tables(
     scores: Mapping[str, Sequence[Scores]],
     judged: NDArray[np.bool_],
     runs: TrecRuns,
+    lists: Lists,
 ) -> list[SetTable]:
     """Return a table of each set of the collection, on the evaluated questions: vector search, in 4.1 and 4.2 the other
-    methods without a network, the trained ones, and given runs.
+    methods without a network, the trained ones, and given runs. ``lists`` are the whole
+    ones of table 4.1.
     """
     ks, columns, tested, figures, baseline = _SHAPES[number]
     made, start = [], 0
@@ -330,7 +329,8 @@ def set_tables(
             for row in cut_rows(method, right, own, ks[-1:] if (number, method) == ("4.1", NAIVE) else ks)
         ]
         if number == "4.1":
-            rows[len(ks) : len(ks)] = whole_rows(right, hits)
+            whole = [lists[f"{one.name}/{hit.question_id}"] for hit in hits]
+            rows[len(ks) : len(ks)] = whole_rows(right, hits, whole)
         cluster = clusters([answer.pages for answer in right])
         made.append(SetTable(number, one.name, rows, cluster, columns, tested, figures, baseline))
     return made

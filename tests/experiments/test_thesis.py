@@ -23,22 +23,26 @@ from trivium.embedding.late_chunking import is_plain
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.leaderboard import read_leaderboard
 from trivium.evaluation.trec_files import write_run
-from trivium.fusion.hit_lists import hit_list, load_hits
+from trivium.fusion.hit_lists import hit_list
+from trivium.fusion.network import Network
 from trivium.fusion.score_table import Table
-from trivium.graph.schema import Label
+from trivium.graph.schema import Label, page_of
 from trivium.llm.chat_model import Message
 from trivium.sample import folder, pages_folder
 from trivium.search.ranking import own_ranking
 from trivium.testing import HashEmbedder
+from trivium.training.fit import Trained
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "experiments" / "thesis"))
 
 import answers
+import fuser
 import table
 import tables
 from collect import Source, hit_sets
+from fuser_network import Sample
 from plain_store import copy_plain
-from systems import naive_ranking, whole_list
+from systems import naive_ranking
 
 ALL_OF_ONE_HOP, TWO_HOPS = (folder() / f"questions_{name}_hop.jsonl" for name in ("single", "two"))
 QUESTIONS = 60
@@ -65,6 +69,18 @@ def cache(store: Path, one_hop: Path, tmp_path_factory: pytest.TempPathFactory) 
     folder = tmp_path_factory.mktemp("hits")
     hit_sets(Source(str(store), [one_hop], cache=folder))
     return folder
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Networks that add up their features: of tables, not of training (test_thesis_fuser.py)."""
+
+    def train(sample: Sample, *_: object) -> Trained:
+        width = sample.rows.shape[1]
+        layer = np.ones((1, width, 1), np.float32), np.zeros((1, 1), np.float32)
+        return Trained(Network(np.zeros(width, np.float32), np.ones(width, np.float32), (layer,)), (), 1)
+
+    monkeypatch.setattr(fuser, "train", train)
 
 
 def printed(capsys: pytest.CaptureFixture[str], number: str, store: Path, *more: object) -> list[dict]:
@@ -96,24 +112,23 @@ def test_a_judgement_by_hand() -> None:
     assert [row.mean(f"F{n}") for n in (1, 2, 3)] == pytest.approx([0.330, 0.426, 0.472], abs=1e-3)
 
 
-def test_whole_lists_are_those_of_fewer_pages_sections_and_entities(store: Path, cache: Path) -> None:
-    """What is cut from a complete list is what the retriever returns if it is asked for less."""
-    hits = load_hits(cache / f"{ALL_OF_ONE_HOP.stem}.npz").hits[:15]
+def test_whole_lists_are_all_chunks_of_their_pages(store: Path, one_hop: Path, cache: Path) -> None:
+    """One page is all its chunks, in the store's count; more pages, sections and entities are longer lists that begin
+    alike, and are kept beside the hit lists."""
+    _, lists = hit_sets(Source(str(store), [one_hop], cache=cache))
+    assert (cache / f"{one_hop.stem}.lists.json").exists() and len(lists) == QUESTIONS
     with Engine.open(store) as engine:
-        for name, counts in tables.WHOLE.items():
-            for count in counts.values():
-                setting = {
-                    f"{name}.{ {'page': 'pages', 'section': 'sections', 'entity': 'entities'}[name] }": count
-                }
-                retriever = engine.searcher.retrievers.choose([name], setting)[name]
-                for hit in hits:
-                    with engine.searcher.limited(None) as reader:
-                        query = engine.searcher.query(hit.question, store=reader)
-                        found = [one.uri for one in retriever.retrieve(query, None)]
-                    assert [uri for uri, _ in whole_list(hit, name, count)] == found
+        sizes = {graph.page.uri: len(graph.chunks) for graph in engine.store.page_graphs()}
+    for own in lists.values():
+        (page,) = {page_of(uri) for uri in own["1 page"]}
+        assert len(own["1 page"]) == sizes[page]
+        assert len({page_of(uri) for uri in own["3 pages"]}) == 3
+        for less, more in (("1 page", "3 pages"), ("1 section", "5 sections"), ("1 entity", "5 entities")):
+            assert own[more][: len(own[less])] == own[less] and len(own[more]) >= len(own[less])
 
 
 @needs_tensorflow
+@pytest.mark.usefixtures("quick")
 def test_seven_methods_steps_and_few_rows(
     store: Path, one_hop: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -160,6 +175,7 @@ def test_seven_methods_steps_and_few_rows(
 
 
 @needs_tensorflow
+@pytest.mark.usefixtures("quick")
 def test_forms_of_a_table(
     store: Path, one_hop: Path, cache: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -198,7 +214,7 @@ def test_settings_make_other_lists_kept_apart(store: Path, one_hop: Path, tmp_pa
     few = tmp_path / "few.jsonl"
     few.write_text("\n".join(one_hop.read_text("utf-8").splitlines()[:5]), "utf-8")
     sets = [
-        hit_sets(Source(str(store), [few], cache=tmp_path, settings=settings))
+        hit_sets(Source(str(store), [few], cache=tmp_path, settings=settings))[0]
         for settings in ((), ("section.sections=1", "entity.entities=1"), ())
     ]
     whole, less, again = (sum(len(hit.table.chunks) for hit in own.hits) for own in sets)
@@ -207,6 +223,7 @@ def test_settings_make_other_lists_kept_apart(store: Path, one_hop: Path, tmp_pa
 
 
 @needs_tensorflow
+@pytest.mark.usefixtures("quick")
 def test_runs_go_in_and_out(
     store: Path, one_hop: Path, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -238,6 +255,7 @@ def test_runs_go_in_and_out(
 
 
 @needs_tensorflow
+@pytest.mark.usefixtures("quick")
 def test_several_hops(store: Path, cache: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Table 4.2 by the network of other questions, also of a set that is one cluster: two questions. Its own hit lists
     are kept."""
@@ -291,7 +309,7 @@ def test_a_recorded_selection_makes_the_same_lists(store: Path, one_hop: Path, t
         "chosen": ["Solar System"],
     }
     file.write_text(json.dumps(chosen) + "\n", "utf-8")
-    (hit,) = hit_sets(Source(str(store), [asked], selector=f"replay:{file}")).hits
+    (hit,) = hit_sets(Source(str(store), [asked], selector=f"replay:{file}"))[0].hits
     paths = {uri.split("#")[0] for uri, _ in own_ranking(hit.table, "path")}
     assert paths == {"Solar System"}
 
@@ -312,6 +330,7 @@ class Reader:
 
 
 @needs_tensorflow
+@pytest.mark.usefixtures("quick")
 def test_answers_are_always_asked_and_refusals_counted(
     store: Path,
     one_hop: Path,
@@ -363,10 +382,10 @@ def test_from_rows_of_natural_questions(tmp_path: Path, capsys: pytest.CaptureFi
         "".join(json.dumps(nq_row(number, name)) + "\n" for number, name in enumerate(names)), "utf-8"
     )
     given = ["--nq", str(rows), "--cache", str(tmp_path / "work"), "--epochs", "1", "--folds", "2"]
-    table.main(["4.1", *given, "--format", "json"])
+    table.main(["4.1", *given, "--splits", "1", "--format", "json"])
     said = capsys.readouterr()
     (made,) = json.loads(said.out)["tables"]
-    assert made["questions"] == 4 and "not as in the thesis" not in said.err
+    assert made["questions"] == 2 and "not as in the thesis" not in said.err
     assert rows_of(made)["page", "3 pages"]["hit"] == 1
     with Engine.open(tmp_path / "work" / "store") as engine:
         assert is_plain(engine.store.embedder)
