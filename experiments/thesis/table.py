@@ -114,7 +114,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--trained-on", type=Path, nargs="+", default=[], metavar="HITS", help="Hit lists (.npz)."
     )
-    made.add_argument("--rows", nargs="+", metavar="ROW", help="Train these rows.")
+    made.add_argument(
+        "--rows", nargs="*", metavar="ROW", help="Train these rows; none: only what needs no training."
+    )
     made.add_argument("--split", choices=SPLITS, nargs="+", help="[default: document; in 4.1 both]")
     made.add_argument("--splits", type=int, help="Number of folds to judge.  [default: all]")
     made.add_argument("--format", choices=FORMATS, default="text")
