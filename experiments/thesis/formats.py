@@ -26,6 +26,7 @@ def shown(tables: Sequence[Table], form: str) -> str:
     console = Console(file=text, width=WIDTH, no_color=True, highlight=False)
     for one in tables:
         console.print(one)
+        console.print()
     return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
 
 

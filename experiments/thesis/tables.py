@@ -116,7 +116,6 @@ class SetTable:
             where += ", too few: intervals by question"
         means = Table(
             ["method", "retrieved", *self.columns],
-            keys=2,
             title=f"Table {self.number}: {self.name} ({where}){self.note}",
         )
         for place, row in enumerate(self.rows):
@@ -124,7 +123,7 @@ class SetTable:
             if known := self.published_below(place):
                 told = (_number(one, known.get(one, float("nan"))) for one in self.columns)
                 means.add_row("  thesis", row.retrieved, *told)
-        bounds = Table(["method", "retrieved", *self.tested], keys=2, title="95 % intervals")
+        bounds = Table(["method", "retrieved", *self.tested], title="95 % intervals")
         for row in self.rows:
             found = (self.interval(row, one) for one in self.tested)
             bounds.add_row(
@@ -134,7 +133,6 @@ class SetTable:
             )
         less = Table(
             ["method", "retrieved", "of", "difference", "95 % interval", "p"],
-            keys=2,
             title=f"Less {self.baseline}",
         )
         for row, column, one, p in self.differences():
