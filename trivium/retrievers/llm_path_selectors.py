@@ -77,10 +77,8 @@ class LlmSelector:
             temperature=0.0,
             schema=_schema(len(options)) if self.instructions is None else None,
         )
-        chosen = read_choice(answer, options)
-        if not chosen and self.instructions is not None:
-            chosen = read_names(answer, options)
-        return chosen[: self.most]
+        named = [] if self.instructions is None else read_names(answer, options)
+        return (named or read_choice(answer, options))[: self.most]
 
 
 def prompt(
