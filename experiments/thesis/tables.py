@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -77,29 +78,61 @@ class SetTable:
 
     def interval(self, row: Row, column: str) -> Interval | None:
         """Return the mean of a column with its interval; None where nothing is defined."""
-        return self._interval(row.values[column])
+        return self._intervals[row.method, row.retrieved, column]
 
-    def _interval(self, values: Scores) -> Interval | None:
-        known = np.isfinite(values)
-        units = None if self.units is None else self.units[known]
-        return mean_intervals(values[known, None], units)[0] if known.any() else None
+    @cached_property
+    def _intervals(self) -> dict[tuple[str, str, str], Interval | None]:
+        keys = [(row, column) for row in self.rows for column in self.tested]
+        found = self._of_means([row.values[column] for row, column in keys])
+        return {
+            (row.method, row.retrieved, column): one for (row, column), one in zip(keys, found, strict=True)
+        }
 
-    def differences(self) -> Iterator[tuple[Row, str, Interval, float]]:
-        """Yield the differences between rows and the baseline: row, column, interval, and p-value (paired, by cluster;
-        Holm correction over the rows).
+    def _of_means(self, values: Sequence[Scores]) -> list[Interval | None]:
+        """Return the interval of each mean. All that are defined everywhere share their resamples, which saves time."""
+        whole = [place for place, one in enumerate(values) if np.isfinite(one).all()]
+        found: list[Interval | None] = [None] * len(values)
+        if whole:
+            shared = mean_intervals(np.stack([values[place] for place in whole], axis=1), self.units)
+            for place, one in zip(whole, shared, strict=True):
+                found[place] = one
+        for place in set(range(len(values))) - set(whole):
+            known = np.isfinite(values[place])
+            if known.any():
+                (found[place],) = mean_intervals(values[place][known, None], self._units_of(known))
+        return found
+
+    def _tests(self, less: Sequence[Scores]) -> list[float]:
+        if less and all(np.isfinite(one).all() for one in less):
+            return p_values(np.stack(less, axis=1), self.units)
+        known = [np.isfinite(one) for one in less]
+        return [
+            p_values(one[own, None], self._units_of(own))[0] if own.any() else 1.0
+            for one, own in zip(less, known, strict=True)
+        ]
+
+    def _units_of(self, known: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+        return None if self.units is None else self.units[known]
+
+    @cached_property
+    def differences(self) -> list[tuple[Row, str, Interval, float]]:
+        """The differences between rows and the baseline: row, column, interval, and p-value (paired, by cluster; Holm
+        correction over the rows).
         """
         base = {row.retrieved: row for row in self.rows if row.method == self.baseline}
         others = [row for row in self.rows if row.method != self.baseline and row.retrieved in base]
+        made = []
         for column in self.tested:
-            found = []
-            for row in others:
-                less = row.values[column] - base[row.retrieved].values[column]
-                if (known := np.isfinite(less)).any():
-                    units = None if self.units is None else self.units[known]
-                    test = p_values(less[known, None], units)[0]
-                    found.append((row, mean_intervals(less[known, None], units)[0], test))
+            less = [row.values[column] - base[row.retrieved].values[column] for row in others]
+            tests = self._tests(less)
+            found = [
+                (row, one, test)
+                for row, one, test in zip(others, self._of_means(less), tests, strict=True)
+                if one is not None
+            ]
             for (row, one, _), p in zip(found, holm([test for *_, test in found]), strict=True):
-                yield row, column, one, p
+                made.append((row, column, one, p))
+        return made
 
     def published_below(self, place: int) -> Mapping[str, float]:
         """Return what is published for a row; below the last of its method's rows that retrieve as much."""
@@ -135,7 +168,7 @@ class SetTable:
             ["method", "retrieved", "of", "difference", "95 % interval", "p"],
             title=f"Less {self.baseline}",
         )
-        for row, column, one, p in self.differences():
+        for row, column, one, p in self.differences:
             better = BETTER if one.mean > 0 else WORSE
             less.add_row(
                 row.method,
@@ -179,13 +212,13 @@ class SetTable:
                     "high": one.high,
                     "p": p,
                 }
-                for row, column, one, p in self.differences()
+                for row, column, one, p in self.differences
             ],
         }
 
     def records(self) -> Iterator[dict[str, object]]:
         """Yield a record of each value, published ones too, for CSV."""
-        differences = {(row.method, row.retrieved, of): (one, p) for row, of, one, p in self.differences()}
+        differences = {(row.method, row.retrieved, of): (one, p) for row, of, one, p in self.differences}
         for place, row in enumerate(self.rows):
             about: dict[str, object] = {"table": self.number, "set": self.name, "method": row.method}
             about["retrieved"] = row.retrieved
