@@ -344,7 +344,7 @@ def fitness(outcome: Outcome) -> list[str]:
         *lines,
         f"not fit for search: {outcome.gate.because}",
         "what is: the store's own default, or  trivium train  on hit lists of the usual depth; of the thesis's networks"
-        " --mining none, the first one, and --members 5, the mean of several, come closer",
+        " --mining none, the first one, comes closer",
     ]
 
 
