@@ -118,7 +118,7 @@ def test_whole_lists_are_all_chunks_of_their_pages(store: Path, one_hop: Path, c
     _, lists = hit_sets(Source(str(store), [one_hop], cache=cache))
     assert (cache / f"{one_hop.stem}.lists.json").exists() and len(lists) == QUESTIONS
     with Engine.open(store) as engine:
-        sizes = {graph.page.uri: len(graph.chunks) for graph in engine.store.page_graphs()}
+        sizes = {graph.uri: len(graph.chunks) for graph in engine.store.page_graphs()}
     for own in lists.values():
         (page,) = {page_of(uri) for uri in own["1 page"]}
         assert len(own["1 page"]) == sizes[page]
