@@ -153,7 +153,7 @@ def _epoch(tf: Any, model: Any, sample: Sample, scale: Scale, batch: int) -> Cal
 
 def _validate(tf: Any, model: Any, sample: Sample, scale: Scale) -> tuple[float, float]:
     """The loss, penalties included, and hit@1, in [0, 1]: the share of the questions with gold in the sample whose best
-    candidate is gold."""
+    candidate is gold; NaN without gold in it."""
     logits = model((sample.rows - scale[0]) / scale[1], training=False)[:, 0]
     losses = tf.nn.sigmoid_cross_entropy_with_logits(sample.gold.astype(np.float32), logits).numpy()
     penalties = sum(float(penalty) for penalty in model.losses)
@@ -162,4 +162,5 @@ def _validate(tf: Any, model: Any, sample: Sample, scale: Scale) -> tuple[float,
     starts = np.flatnonzero(np.diff(sample.question, prepend=-1))
     top = np.maximum.reduceat(scores, starts)
     top_gold = np.maximum.reduceat(np.where(sample.gold, scores, -np.inf), starts)
-    return loss, float((top_gold == top)[np.isfinite(top_gold)].mean())
+    having = np.isfinite(top_gold)
+    return loss, float((top_gold == top)[having].mean()) if having.any() else float("nan")

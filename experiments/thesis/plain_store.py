@@ -21,7 +21,7 @@ from trivium.cli.terminal import progress
 from trivium.common.iteration import batched
 from trivium.embedding.late_chunking import is_plain
 from trivium.engine import Engine
-from trivium.errors import InputError, NotEmbeddedError
+from trivium.errors import InputError, NotEmbeddedError, TriviumError
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label, entity_text
@@ -38,12 +38,20 @@ def main() -> None:
     parser.add_argument("--store", required=True, help="The store to copy; it is only read.")
     parser.add_argument("--out", required=True, help="The new store.")
     given = parser.parse_args()
-    with Engine.open(given.store) as source:
+    try:
+        make(given.store, given.out)
+    except TriviumError as error:
+        sys.exit(f"error: {error}")
+
+
+def make(store: str, out: str) -> None:
+    """Make the store ``out`` of another. Raises NotEmbeddedError, and the errors of opening and copying."""
+    with Engine.open(store) as source:
         if source.store.embedder is None:
-            raise NotEmbeddedError(f"nothing in {given.store} is embedded yet: its embedder is not known")
-        with Engine.create(given.out, source.searcher.embedder.name) as engine, progress() as bars:
+            raise NotEmbeddedError(f"nothing in {store} is embedded yet: its embedder is not known")
+        with Engine.create(out, source.searcher.embedder.name) as engine, progress() as bars:
             copy_plain(source.store, engine, lambda done, total: bars("embed", done, total))
-            print(f"{given.out}: {engine.store.count_pages():,} pages", file=sys.stderr)
+            print(f"{out}: {engine.store.count_pages():,} pages", file=sys.stderr)
 
 
 def copy_plain(source: GraphStore, engine: Engine, told: Callable[[int, int], None] | None = None) -> None:

@@ -1,162 +1,309 @@
-"""Tables 4.1 to 4.5: values by question, means and intervals clustered by document, as Markdown and as JSON."""
+"""Tables 4.1 to 4.5: values by question, means and intervals by cluster of questions that share pages, differences."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import published
 import systems
-from collect import documents
+from collect import WHOLE, Lists
 from numpy.typing import NDArray
-from systems import HYBRID, NAIVE, VECTOR, Scores
+from published import Figures
+from systems import BY_QUESTION, HYBRID, NAIVE, VECTOR, Scores
 
+from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-from trivium.evaluation.ranking_measures import MULTI_HOP, SINGLE_HOP, measure
-from trivium.evaluation.significance import holm, mean_intervals, p_values
-from trivium.evaluation.tables import chance, grid, plain, share
+from trivium.evaluation.significance import LEVEL, Interval, holm, mean_intervals, p_values
+from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, share
 from trivium.evaluation.trec_files import Runs, write_rankings
+from trivium.fusion.hit_lists import HitList
 from trivium.search.ranking import Ranking
 from trivium.training.training_data import Collection as HitCollection
 
-ONE_HOP = tuple(f"{name}@{k}" for name in ("hit", "precision", "recall") for k in SINGLE_HOP)
-SEVERAL_HOPS = tuple(
-    f"{name}@{k}" for name in ("all", "precision", "recall", "f1", "f2", "f3") for k in MULTI_HOP
-)
-WHOLE = ("recall", "passages")
-"""Measures of complete lists: the share of the gold they contain, and their length."""
-FEWEST_DOCUMENTS = 6
-"""With fewer documents, resampling is by question."""
+FEWEST_CLUSTERS = 6
+"""With fewer, resampling is by question."""
 
 
 @dataclass(frozen=True, slots=True)
-class System:
-    """A row of a table: for each measure one value per question."""
+class Row:
+    """A row: a method, what it retrieves, and for each column (but F1 to F3) one value per question, NaN where it is
+    undefined.
+    """
 
+    method: str
+    retrieved: str
     values: Mapping[str, Scores]
+
+    def mean(self, column: str) -> float:
+        """Return the mean of a column; F1 to F3 are those of mean precision and mean recall, as published."""
+        if column.startswith("F"):
+            precision, recall, beta = self.mean("P"), self.mean("R"), int(column[1])
+            below = beta**2 * precision + recall
+            return (1 + beta**2) * precision * recall / below if below else 0.0
+        values = self.values[column]
+        return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
 
 
 @dataclass(frozen=True)
 class SetTable:
-    """The rows of one set of questions. ``pages`` is the document of each question. The differences between the other
-    rows and ``baseline`` are tested, by the ``tested`` measures.
+    """A table of one set of questions. ``cluster`` (questions,) is the group of questions that share pages. ``columns``
+    are shown, ``tested`` of them with intervals, and with differences between rows and the one of ``baseline`` that
+    retrieves as much.
     """
 
+    number: str
     name: str
-    rows: Mapping[str, System]
-    measures: tuple[str, ...]
-    pages: NDArray[np.int64]
-    published: published.Figures = field(default_factory=dict)
-    baseline: str | None = None
-    tested: tuple[str, ...] = ()
+    rows: Sequence[Row]
+    cluster: NDArray[np.int64]
+    columns: tuple[str, ...]
+    tested: tuple[str, ...]
+    published: Figures = field(default_factory=dict)
+    baseline: str = VECTOR
+    note: str = ""
 
     @property
-    def clusters(self) -> NDArray[np.int64] | None:
-        """The resampling units: documents, or None if there are too few."""
-        return self.pages if len(np.unique(self.pages)) >= FEWEST_DOCUMENTS else None
+    def units(self) -> NDArray[np.int64] | None:
+        """What is resampled: clusters, or None, questions, if there are too few."""
+        return self.cluster if self._clusters >= FEWEST_CLUSTERS else None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return means and intervals of every row and measure, differences and tests, and published figures."""
-        rows = {
-            name: {
-                m: {"mean": one.mean, "low": one.low, "high": one.high}
-                for m, one in zip(self.measures, self._intervals(system), strict=True)
-            }
-            for name, system in self.rows.items()
+    @property
+    def _clusters(self) -> int:
+        return len(np.unique(self.cluster))
+
+    def interval(self, row: Row, column: str) -> Interval | None:
+        """Return the mean of a column with its interval; None where nothing is defined."""
+        return self._intervals[row.method, row.retrieved, column]
+
+    @cached_property
+    def _intervals(self) -> dict[tuple[str, str, str], Interval | None]:
+        keys = [(row, column) for row in self.rows for column in self.tested]
+        found = self._of_means([row.values[column] for row, column in keys])
+        return {
+            (row.method, row.retrieved, column): one for (row, column), one in zip(keys, found, strict=True)
         }
-        out: dict[str, Any] = {
-            "questions": len(self.pages),
-            "documents": len(np.unique(self.pages)),
-            "resampled": "questions" if self.clusters is None else "documents",
-            "rows": rows,
-            "published": {name: dict(own) for name, own in self.published.items()},
-        }
-        if self.baseline in self.rows:
-            out["differences"] = {"from": self.baseline, "rows": self.differences()}
-        return out
 
-    def _intervals(self, system: System) -> list[Any]:
-        table = np.stack([system.values[m] for m in self.measures], axis=1)
-        return list(mean_intervals(table, self.clusters))
-
-    def differences(self) -> dict[str, dict[str, dict[str, float]]]:
-        """Return the differences between each other row and the baseline: mean, interval and p-value (paired, by
-        document; Holm correction over the rows).
-        """
-        if self.baseline not in self.rows:
-            return {}
-        others = [name for name in self.rows if name != self.baseline]
-        found: dict[str, dict[str, dict[str, float]]] = {name: {} for name in others}
-        for m in self.tested:
-            least = self.rows[self.baseline].values[m]
-            table = np.stack([self.rows[name].values[m] - least for name in others], axis=1)
-            tests = holm(p_values(table, self.clusters))
-            for name, one, p in zip(others, mean_intervals(table, self.clusters), tests, strict=True):
-                found[name][m] = {"mean": one.mean, "low": one.low, "high": one.high, "p": p}
+    def _of_means(self, values: Sequence[Scores]) -> list[Interval | None]:
+        """Return the interval of each mean. All that are defined everywhere share their resamples, which saves time."""
+        whole = [place for place, one in enumerate(values) if np.isfinite(one).all()]
+        found: list[Interval | None] = [None] * len(values)
+        if whole:
+            shared = mean_intervals(np.stack([values[place] for place in whole], axis=1), self.units)
+            for place, one in zip(whole, shared, strict=True):
+                found[place] = one
+        for place in set(range(len(values))) - set(whole):
+            known = np.isfinite(values[place])
+            if known.any():
+                (found[place],) = mean_intervals(values[place][known, None], self._units_of(known))
         return found
 
-    def to_markdown(self) -> str:
-        """Return a table of means with intervals, each published row below the row of the same name, and the
-        differences.
-        """
-        lines = []
-        for name, system in self.rows.items():
-            lines.append(
-                [
-                    plain(name),
-                    *(_cell(one, m) for one, m in zip(self._intervals(system), self.measures, strict=True)),
-                ]
-            )
-            if name in self.published:
-                own = self.published[name]
-                lines.append(
-                    [
-                        f"*{plain(name)}, thesis*",
-                        *(f"*{share(own[m])}*" if m in own else "" for m in self.measures),
-                    ]
-                )
-        where = f"{len(self.pages):,} questions, {len(np.unique(self.pages)):,} documents"
-        if self.clusters is None:
-            where += "; by question"
-        parts = [f"**{plain(self.name)}** ({where})", grid(["", *self.measures], lines)]
-        if self.baseline in self.rows:
-            rows = [
-                [plain(name), *(_difference(own[m]) for m in self.tested)]
-                for name, own in self.differences().items()
-            ]
-            parts.append(grid([f"less {plain(self.baseline)}", *self.tested], rows))
-        return "\n\n".join(parts)
-
-
-def rows_of(gold: Sequence[Gold], rankings: Mapping[str, Sequence[Ranking]]) -> dict[str, System]:
-    """Evaluate rankings, including the recall and the length of complete lists."""
-    rows = {}
-    for name, ranked in rankings.items():
-        uris = [[uri for uri, _ in ranking] for ranking in ranked]
-        found = [
-            sum(bool(set(group) & set(own)) for group in one.groups) / max(1, len(one.groups))
-            for one, own in zip(gold, uris, strict=True)
+    def _tests(self, less: Sequence[Scores]) -> list[float]:
+        if less and all(np.isfinite(one).all() for one in less):
+            return p_values(np.stack(less, axis=1), self.units)
+        known = [np.isfinite(one) for one in less]
+        return [
+            p_values(one[own, None], self._units_of(own))[0] if own.any() else 1.0
+            for one, own in zip(less, known, strict=True)
         ]
-        lengths = np.array([float(len(own)) for own in uris])
-        rows[name] = System({**measure(gold, uris), "recall": np.array(found), "passages": lengths})
-    return rows
+
+    def _units_of(self, known: NDArray[np.bool_]) -> NDArray[np.int64] | None:
+        return None if self.units is None else self.units[known]
+
+    @cached_property
+    def differences(self) -> list[tuple[Row, str, Interval, float]]:
+        """The differences between rows and the baseline: row, column, interval, and p-value (paired, by cluster; Holm
+        correction over the rows).
+        """
+        base = {row.retrieved: row for row in self.rows if row.method == self.baseline}
+        others = [row for row in self.rows if row.method != self.baseline and row.retrieved in base]
+        made = []
+        for column in self.tested:
+            less = [row.values[column] - base[row.retrieved].values[column] for row in others]
+            tests = self._tests(less)
+            found = [
+                (row, one, test)
+                for row, one, test in zip(others, self._of_means(less), tests, strict=True)
+                if one is not None
+            ]
+            for (row, one, _), p in zip(found, holm([test for *_, test in found]), strict=True):
+                made.append((row, column, one, p))
+        return made
+
+    def published_below(self, place: int) -> Mapping[str, float]:
+        """Return what is published for a row; below the last of its method's rows that retrieve as much."""
+        row = self.rows[place]
+        known = self.published.get((_base(row.method), row.retrieved), {})
+        later = {(_base(one.method), one.retrieved) for one in self.rows[place + 1 :]}
+        return {} if (_base(row.method), row.retrieved) in later else known
+
+    def tables(self) -> list[Table]:
+        """Return the means with the published figures, the intervals, and the differences."""
+        asked = len(self.cluster)
+        where = f"{asked:,} questions in {self._clusters:,} clusters that share no page"
+        if self.units is None:
+            where += ", too few: intervals by question"
+        means = Table(
+            ["method", "retrieved", *self.columns],
+            title=f"Table {self.number}: {self.name} ({where}){self.note}",
+        )
+        for place, row in enumerate(self.rows):
+            means.add_row(row.method, row.retrieved, *(_number(one, row.mean(one)) for one in self.columns))
+            if known := self.published_below(place):
+                told = (_number(one, known.get(one, float("nan"))) for one in self.columns)
+                means.add_row("  thesis", row.retrieved, *told)
+        bounds = Table(["method", "retrieved", *self.tested], title="95 % intervals")
+        for row in self.rows:
+            found = (self.interval(row, one) for one in self.tested)
+            bounds.add_row(
+                row.method,
+                row.retrieved,
+                *("" if one is None else f"{share(one.low)} to {share(one.high)}" for one in found),
+            )
+        less = Table(
+            ["method", "retrieved", "of", "difference", "95 % interval", "p"],
+            title=f"Less {self.baseline}",
+        )
+        for row, column, one, p in self.differences:
+            better = BETTER if one.mean > 0 else WORSE
+            less.add_row(
+                row.method,
+                row.retrieved,
+                column,
+                Cell(f"{one.mean:+.3f}", mark=better if p < LEVEL else ""),
+                f"{one.low:+.3f} to {one.high:+.3f}",
+                chance(p),
+            )
+        return [means, bounds, *([less] if less.rows else [])]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return means and intervals of every row and column, differences and tests, and published figures."""
+        rows = []
+        for place, row in enumerate(self.rows):
+            own: dict[str, Any] = {
+                "method": row.method,
+                "retrieved": row.retrieved,
+                **{one: row.mean(one) for one in self.columns},
+            }
+            found = {one: self.interval(row, one) for one in self.tested}
+            own["intervals"] = {name: [one.low, one.high] for name, one in found.items() if one is not None}
+            if known := self.published_below(place):
+                own["published"] = dict(known)
+            rows.append(own)
+        return {
+            "table": self.number,
+            "set": self.name,
+            "questions": len(self.cluster),
+            "clusters": self._clusters,
+            "resampled": "questions" if self.units is None else "clusters",
+            "rows": rows,
+            "less": self.baseline,
+            "differences": [
+                {
+                    "method": row.method,
+                    "retrieved": row.retrieved,
+                    "of": column,
+                    "mean": one.mean,
+                    "low": one.low,
+                    "high": one.high,
+                    "p": p,
+                }
+                for row, column, one, p in self.differences
+            ],
+        }
+
+    def records(self) -> Iterator[dict[str, object]]:
+        """Yield a record of each value, published ones too, for CSV."""
+        differences = {(row.method, row.retrieved, of): (one, p) for row, of, one, p in self.differences}
+        for place, row in enumerate(self.rows):
+            about: dict[str, object] = {"table": self.number, "set": self.name, "method": row.method}
+            about["retrieved"] = row.retrieved
+            for column in self.columns:
+                one = self.interval(row, column) if column in self.tested else None
+                record = {**about, "source": "measured", "column": column, "value": row.mean(column)}
+                if one is not None:
+                    record |= {"low": one.low, "high": one.high}
+                if tested := differences.get((row.method, row.retrieved, column)):
+                    less, p = tested
+                    record |= {"less": self.baseline, "difference": less.mean, "difference_low": less.low}
+                    record |= {"difference_high": less.high, "p": p}
+                yield record
+            for column, value in self.published_below(place).items():
+                yield {**about, "source": "published", "column": column, "value": value}
+
+
+RECORD = (
+    "table", "set", "method", "retrieved", "source", "column", "value", "low", "high", "less", "difference",
+    "difference_low", "difference_high", "p",
+)  # fmt: skip
+"""The columns of CSV."""
+
+
+def _base(method: str) -> str:
+    return method.removesuffix(BY_QUESTION)
+
+
+def _number(column: str, value: float) -> str:
+    if np.isnan(value):
+        return ""
+    return f"{value:.0f}" if column == "chunks" else share(value)
+
+
+def judge(gold: Sequence[Gold], rankings: Sequence[Ranking], k: int | None = None) -> dict[str, Scores]:
+    """Return chunks, P, R, hit and coverage of each question: of the first ``k``, and P of k, also where fewer were
+    retrieved; of a whole list without ``k``.
+
+    >>> judge([Gold((("a", "b"), ("c",)))], [[("a", 1.0), ("x", 0.5), ("b", 0.4), ("y", 0.1)]])
+    {'chunks': array([4.]), 'P': array([0.5]), 'R': array([0.5]), 'hit': array([1.]), 'coverage': array([0.])}
+    """
+    rows = []
+    for one, ranking in zip(gold, rankings, strict=True):
+        found = {uri for uri, _ in (ranking if k is None else ranking[:k])}
+        right = sum(uri in found for uri in {uri for group in one.groups for uri in group})
+        reached = sum(not found.isdisjoint(group) for group in one.groups)
+        size = len(found) if k is None else k
+        groups = max(1, len(one.groups))
+        rows.append(
+            (len(found), right / size if size else 0.0, reached / groups, reached > 0, reached == groups)
+        )
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), 5)
+    return dict(zip(("chunks", "P", "R", "hit", "coverage"), table.T, strict=True))
+
+
+def cut_rows(method: str, gold: Sequence[Gold], rankings: Sequence[Ranking], ks: Sequence[int]) -> list[Row]:
+    """Return the rows of a method that ranks chunks: of its first k."""
+    return [Row(method, f"{k} chunk{'s' * (k > 1)}", judge(gold, rankings, k)) for k in ks]
+
+
+def whole_rows(
+    gold: Sequence[Gold], hits: Sequence[HitList], lists: Sequence[Mapping[str, list[str]]]
+) -> list[Row]:
+    """Return the rows of the methods that return whole lists: page, section, entity and path."""
+    rows = [
+        Row(name, said, judge(gold, [[(uri, 1.0) for uri in own[said]] for own in lists]))
+        for name, (_, counts) in WHOLE.items()
+        for said in counts
+    ]
+    path = judge(gold, [systems.own_ranking(hit.table, "path") for hit in hits])
+    return [*rows, Row("path", "1 path", path)]
 
 
 @dataclass(frozen=True, slots=True)
 class TrecRuns:
     """TREC runs of other systems by their names, which are rows of the sets they are about; and the folder for those of
     the rows, where they are kept. ``gold`` is that of each set, by the ids of questions: hit lists know only what their
-    own retrievers found of it."""
+    retrievers returned, other systems may have found more.
+    """
 
-    given: Runs = field(default_factory=dict)
-    folder: Path | None = None
-    gold: Mapping[str, Mapping[str, Gold]] = field(default_factory=dict)
+    given: Runs
+    folder: Path | None
+    gold: Mapping[str, Mapping[str, Gold]]
 
-    def beside(self, ids: Collection[str], rows: Collection[str]) -> dict[str, list[Ranking]]:
+    def beside(self, ids: Sequence[str], rows: Mapping[str, object]) -> dict[str, list[Ranking]]:
         """What the given runs found for questions by their ``ids``. Raises InputError for one named as a row is."""
         about = {name: run for name, run in self.given.items() if run.keys() & set(ids)}
         if taken := about.keys() & set(rows):
@@ -169,118 +316,52 @@ class TrecRuns:
             write_rankings(gold, rankings, self.folder / name)
 
 
-def measured(
-    name: str, gold: Mapping[str, Gold], rankings: Mapping[str, Sequence[Ranking]], runs: TrecRuns
-) -> dict[str, System]:
-    """The rows of a set: its rankings and those of given runs; all are kept where runs are."""
-    every = {**rankings, **runs.beside(gold, rankings)}
-    runs.keep(name, gold, every)
-    return rows_of(list(gold.values()), every)
+_SHAPES: Mapping[str, tuple[tuple[int, ...], tuple[str, ...], tuple[str, ...], Figures, str]] = {
+    "4.1": ((1, 3, 5), ("chunks", *published.RANKED), ("P", "R", "hit"), published.ONE_HOP, VECTOR),
+    "4.2": ((4, 6, 8), published.COVERED, ("P", "R", "coverage"), published.SEVERAL_HOPS, VECTOR),
+    "4.4": ((3,), ("P", "R", "hit"), ("P", "R", "hit"), published.STEPS, HYBRID),
+    "4.5": ((1, 3, 5), ("P", "R", "hit"), ("P", "R", "hit"), published.FEW, VECTOR),
+}
+"""For each table the cutoffs, the columns, those tested, the published figures, and what rows are compared with."""
 
 
 def set_tables(
+    number: str,
     training: HitCollection,
     scores: Mapping[str, Sequence[Scores]],
     judged: NDArray[np.bool_],
-    make: Callable[[str, Sequence[Gold], dict[str, System]], SetTable],
     runs: TrecRuns,
-    *,
-    baselines: bool = True,
+    lists: Lists,
 ) -> list[SetTable]:
-    """Return one table per set of the collection: vector and naive hybrid (``baselines``), then the trained systems, on
-    the evaluated questions.
+    """Return a table of each set of the collection, on the evaluated questions: vector search, in 4.1 and 4.2 the other
+    methods without a network, the trained ones, and given runs. ``lists`` are the whole
+    ones of table 4.1.
     """
-    tables, start = [], 0
+    ks, columns, tested, figures, baseline = _SHAPES[number]
+    made, start = [], 0
     for one in training.sets:
         places = [n for n in range(start, start + len(one.hits)) if judged[n]]
         hits = [training.hits[n] for n in places]
         every = list({**one.traced.gold, **runs.gold.get(one.name, {})}.items())
         gold = dict(every[n - start] for n in places)
         start += len(one.hits)
-        rankings: dict[str, list[Ranking]] = {}
-        if baselines:
-            rankings[VECTOR] = [systems.vector_ranking(hit) for hit in hits]
+        if not hits:
+            continue
+        rankings: dict[str, list[Ranking]] = {VECTOR: [systems.vector_ranking(hit) for hit in hits]}
+        if number in ("4.1", "4.2"):
             rankings[NAIVE] = [systems.naive_ranking(hit) for hit in hits]
-        for row, own in scores.items():
-            rankings[row] = systems.fused(hits, [own[n] for n in places])
-        if hits:
-            tables.append(make(one.name, list(gold.values()), measured(one.name, gold, rankings, runs)))
-    return tables
-
-
-def one_hop(name: str, gold: Sequence[Gold], rows: dict[str, System]) -> SetTable:
-    """Return table 4.1 for a set."""
-    return SetTable(
-        name,
-        rows,
-        ONE_HOP,
-        documents(gold),
-        published.ONE_HOP,
-        VECTOR,
-        ("hit@1", "hit@3", "hit@5", "recall@5"),
-    )
-
-
-def several_hops(name: str, gold: Sequence[Gold], rows: dict[str, System]) -> SetTable:
-    """Return table 4.2 for a set."""
-    return SetTable(
-        name,
-        rows,
-        SEVERAL_HOPS,
-        documents(gold),
-        published.SEVERAL_HOPS,
-        VECTOR,
-        ("all@6", "recall@6", "f1@6"),
-    )
-
-
-def each_retriever(name: str, gold: Sequence[Gold], rows: dict[str, System]) -> SetTable:
-    """Return table 4.3 for a set."""
-    return SetTable(
-        name, rows, (*ONE_HOP, *WHOLE), documents(gold), {"vector, 10 chunks": published.ONE_HOP["vector"]}
-    )
-
-
-def left_out(name: str, gold: Sequence[Gold], rows: dict[str, System]) -> SetTable:
-    """Return table 4.4 for a set, with the multi-hop measures if most questions have several parts."""
-    several = 2 * sum(len(one.groups) > 1 for one in gold) >= len(gold)
-    shown = (
-        ("all@4", "all@6", "all@8", "recall@6", "f1@6")
-        if several
-        else ("hit@1", "hit@3", "hit@5", "recall@5")
-    )
-    tested = ("all@6", "recall@6") if several else ("hit@1", "hit@3", "hit@5")
-    return SetTable(name, rows, shown, documents(gold), {}, HYBRID, tested)
-
-
-def importance_markdown(found: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
-    """Return table 4.5: retrievers x sets."""
-    names = list(next(iter(found.values())))
-    rows = [
-        [
-            name,
-            f"{published.IMPORTANCE[name]:.0%}" if name in published.IMPORTANCE else "",
-            *(
-                cell
-                for own in found.values()
-                for cell in (
-                    f"{own[name]['impurity']:.0%}",
-                    f"{share(own[name]['permutation'])} ± {share(own[name]['deviation'])}",
-                )
-            ),
+        rankings |= {row: systems.fused(hits, [own[n] for n in places]) for row, own in scores.items()}
+        rankings |= runs.beside(list(gold), rankings)
+        runs.keep(one.name, gold, rankings)
+        right = list(gold.values())
+        rows = [
+            row
+            for method, own in rankings.items()
+            for row in cut_rows(method, right, own, ks[-1:] if (number, method) == ("4.1", NAIVE) else ks)
         ]
-        for name in names
-    ]
-    head = [cell for name in found for cell in (f"{plain(name)}: impurity", "permutation")]
-    return grid(["importance", "thesis: impurity", *head], rows)
-
-
-def _cell(one: Any, name: str) -> str:
-    if name == "passages":
-        return f"{one.mean:.0f}"
-    return f"{share(one.mean)} ({share(one.low)} to {share(one.high)})"
-
-
-def _difference(one: Mapping[str, float]) -> str:
-    text = f"{one['mean']:+.3f} ({one['low']:+.3f} to {one['high']:+.3f}), p {chance(one['p'])}"
-    return f"**{text}**" if one["p"] < 0.05 else text
+        if number == "4.1":
+            whole = [lists[f"{one.name}/{hit.question_id}"] for hit in hits]
+            rows[len(ks) : len(ks)] = whole_rows(right, hits, whole)
+        cluster = clusters([answer.pages for answer in right])
+        made.append(SetTable(number, one.name, rows, cluster, columns, tested, figures, baseline))
+    return made

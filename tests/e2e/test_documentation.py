@@ -43,6 +43,7 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/howto/sweep.md": ("my-store",),
     "docs/howto/train.md": ("my-store",),
     "docs/howto/synthesize.md": (),
+    "docs/howto/papers.md": (),
     "docs/howto/serve.md": ("my-store",),
     "docs/howto/deploy.md": ("my-store",),
     "docs/howto/mcp.md": ("my-store",),

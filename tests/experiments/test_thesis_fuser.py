@@ -24,6 +24,7 @@ from trivium.training.training_data import Collection, HitSet
 sys.path.insert(0, str(Path(__file__).parents[2] / "experiments" / "thesis"))
 
 import fuser as thesis
+import negatives
 from fuser_network import Sample, build, without_batch_norm
 from fuser_settings import ThesisSettings
 
@@ -138,15 +139,36 @@ def test_a_constant_is_below_also_where_the_lowest_score_is_round() -> None:
         assert thesis.layout_of([hit], QUICK).floors["vector"] == floor
 
 
-def test_mining_keeps_gold_and_the_top_tenth_of_the_rest() -> None:
+def test_mining_keeps_the_top_of_each_question() -> None:
+    """Two questions, the second with higher scores throughout: half of the four negatives of each stay, though all four
+    of the second beat those of the first; of a question with one negative that one; of one with gold alone nothing. Then
+    1:1: as many of them as gold."""
+    #            question 0            question 1              2     3
+    scores = np.array([0.9, 0.1, 0.3, 0.2, 0.4, 5.0, 8.0, 6.0, 7.0, 5.5, -1.0, 0.0])
+    question = np.array([0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 2, 3])
+    gold = np.zeros(12, dtype=bool)
+    gold[[0, 9, 11]] = True
+    kept = negatives.hardest_of_each(gold, scores, question, 0.5)
+    assert kept.tolist() == [0, 2, 4, 6, 8, 9, 10, 11]
+    assert negatives.hardest(gold, scores, 0.5).tolist() == [0, 5, 6, 7, 8, 9, 11]  # all of one question
+    scores[:] = 1.0  # ties: the first
+    assert negatives.hardest_of_each(gold, scores, question, 0.5).tolist() == [0, 1, 2, 5, 6, 9, 10, 11]
+    assert negatives.hardest_of_each(np.ones(3, dtype=bool), scores[:3], question[:3], 0.5).tolist() == [
+        0,
+        1,
+        2,
+    ]
+
+
+def test_mining_of_all_questions_together_keeps_gold_and_the_top_tenth_of_the_rest() -> None:
     """Of 30 others the three with the highest scores, of equal ones the first, in the order of the rows."""
     gold = np.zeros(33, dtype=bool)
     gold[[2, 20, 32]] = True
     scores = np.arange(33, dtype=np.float64)
     scores[[5, 6]] = 30.0
-    assert thesis.hardest(gold, scores, 0.1).tolist() == [2, 5, 6, 20, 31, 32]
+    assert negatives.hardest(gold, scores, 0.1).tolist() == [2, 5, 6, 20, 31, 32]
     scores[31] = 0.0
-    assert thesis.hardest(gold, scores, 0.1).tolist() == [2, 5, 6, 20, 30, 32]
+    assert negatives.hardest(gold, scores, 0.1).tolist() == [2, 5, 6, 20, 30, 32]
 
 
 def test_a_sample_is_all_gold_and_a_random_tenth_of_the_rest() -> None:
@@ -154,7 +176,7 @@ def test_a_sample_is_all_gold_and_a_random_tenth_of_the_rest() -> None:
     gold = np.zeros(41, dtype=bool)
     gold[7] = True
     generator = np.random.default_rng(0)
-    drawn = [thesis.sampled(gold, 0.1, generator) for _ in range(2000)]
+    drawn = [negatives.sampled(gold, 0.1, generator) for _ in range(2000)]
     assert all(own.tolist() == sorted(set(own.tolist())) and len(own) == 5 and 7 in own for own in drawn)
     often = np.bincount(np.concatenate(drawn), minlength=41)
     assert often[7] == 2000
@@ -163,8 +185,10 @@ def test_a_sample_is_all_gold_and_a_random_tenth_of_the_rest() -> None:
 
 
 def test_the_preset_is_the_thesis() -> None:
-    """As many negatives as gold, then all gold with the top tenth of the negatives; network and optimiser by hand."""
+    """As many negatives as gold, then of the top tenth of each question; a fifth of the rows validates; network and
+    optimiser by hand."""
     preset = ThesisSettings()
+    assert (preset.validation, preset.floor, preset.seed, preset.split_seed) == (0.2, None, 0, 0)
     assert (preset.sampling, preset.mining, preset.share) == ("balanced", "hard", 0.1)
     assert (preset.standardisation, preset.depths, preset.folds) == ("local", {"vector": 10}, 5)
     assert (preset.hidden, preset.dropout, preset.l2) == ((254, 128, 64), (0.2, 0.3, 0.4), 0.01)
@@ -177,14 +201,14 @@ def test_a_balanced_sample_has_as_many_negatives_as_gold() -> None:
     gold = np.zeros(42, dtype=bool)
     gold[[7, 9]] = True
     generator = np.random.default_rng(0)
-    drawn = [thesis.balanced(gold, generator) for _ in range(2000)]
+    drawn = [negatives.balanced(gold, generator) for _ in range(2000)]
     assert all(own.tolist() == sorted(set(own.tolist())) and len(own) == 4 for own in drawn)
     often = np.bincount(np.concatenate(drawn), minlength=42)
     assert often[[7, 9]].tolist() == [2000, 2000]
     assert np.delete(often, [7, 9]).min() > 60 and np.delete(often, [7, 9]).max() < 140
-    assert thesis.balanced(np.array([True, True, False]), generator).tolist() == [0, 1, 2]
-    chosen = thesis.sample_negatives(gold, ThesisSettings(), generator)
-    assert len(chosen) == 4 and len(thesis.sample_negatives(gold, QUICK, generator)) == 2 + 12
+    assert negatives.balanced(np.array([True, True, False]), generator).tolist() == [0, 1, 2]
+    chosen = negatives.sample_negatives(gold, ThesisSettings(), generator)
+    assert len(chosen) == 4 and len(negatives.sample_negatives(gold, QUICK, generator)) == 2 + 12
 
 
 @needs_tensorflow
@@ -283,37 +307,99 @@ def test_training_stops_early_and_keeps_the_best_weights() -> None:
     assert len(losses) == trained.epochs + 3 < 100
 
 
-@needs_tensorflow
-def test_the_second_pass_learns_from_what_the_first_likes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Hard: no candidate that the first gives less than its least mined; mixed: those and others; in each all gold."""
-    own = _lesson(_world(45), QUICK)
-    first = thesis.first_pass(own, replace(QUICK, epochs=5), 0)
+class _First:
+    """A network whose score of a candidate is its first feature."""
+
+    @staticmethod
+    def logits(rows: np.ndarray) -> np.ndarray:
+        return rows[:, 0]
+
+
+def _samples_of(monkeypatch: pytest.MonkeyPatch, settings: ThesisSettings) -> tuple[Sample, Sample]:
+    """What the second pass trains on and validates with, of 20 questions with one gold candidate and 40 others each,
+    whose scores by the first network are 0 to 39, and 100 more for each later question."""
     seen: list[Sample] = []
 
-    def spy(sample: Sample, *_: object) -> Trained:
-        seen.append(sample)
-        return first
+    def spy(sample: Sample, validation: Sample, *_: object) -> Trained:
+        seen.extend([sample, validation])
+        return Trained(_First(), (), 1)
 
     monkeypatch.setattr(thesis, "train", spy)
-    for mining in ("hard", "mixed"):
-        thesis.second_pass(own, first.network, replace(QUICK, mining=mining), 0)
-    hard, mixed = seen
-    scores = [first.network.logits(part.rows.astype(np.float64))[~part.gold] for part in seen]
-    assert hard.gold.sum() == mixed.gold.sum() > 30
-    assert len(scores[0]) == round(QUICK.share * 13 * hard.gold.sum())
-    assert len(scores[0]) < len(scores[1]) <= 2 * len(scores[0])
-    assert scores[1].min() < scores[0].min()
+    question = np.repeat(np.arange(20), 41)
+    gold = np.tile(np.arange(41) == 40, 20)
+    scores = np.where(gold, 0, 100 * question + np.tile(np.arange(41), 20))
+    rows = np.stack([scores, np.arange(820)], axis=1).astype(np.float32)
+    pool = Sample(rows, gold, np.ones(820, np.float32), question)
+    scale = np.zeros(2, np.float32), np.ones(2, np.float32)
+    layout = thesis.layout_of(_world(3).hits, settings)
+    own = thesis.TrainingSet((), (), np.ones(20), layout, pool, scale)
+    thesis.second_pass(own, _First(), settings, 0)
+    return seen[0], seen[1]
+
+
+def test_the_second_pass_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As published: of each question the four best of forty (36 to 39) stay, and of these eighty as many as gold, twenty,
+    are drawn; a fifth of the forty rows, eight of any question, validates, the others train."""
+    learnt, validates = _samples_of(monkeypatch, ThesisSettings())
+    assert (len(learnt.gold), len(validates.gold)) == (32, 8)
+    assert learnt.gold.sum() + validates.gold.sum() == 20
+    both = np.concatenate([learnt.rows, validates.rows])
+    assert len(np.unique(both[:, 1])) == 40
+    drawn = np.concatenate([part.rows[~part.gold, 0] for part in (learnt, validates)])
+    assert len(drawn) == 20 and set(drawn % 100) <= {36, 37, 38, 39}
+    assert len(set(drawn // 100)) > 8, "of many questions, not of the last ones"
+    assert len(np.intersect1d(learnt.question, validates.question)) > 0, "rows, not questions, are held out"
+    _, none = _samples_of(monkeypatch, ThesisSettings(validation=0.0))
+    assert none is None
+
+
+def test_the_other_second_passes_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all questions together the best eighty of 800 are the forty of each of the last two; mixed has random ones,
+    too."""
+    learnt, validates = _samples_of(monkeypatch, ThesisSettings(mining="global"))
+    drawn = np.concatenate([part.rows[~part.gold, 0] for part in (learnt, validates)])
+    assert sorted(drawn) == [*range(1800, 1840), *range(1900, 1940)]
+    learnt, validates = _samples_of(monkeypatch, ThesisSettings(mining="mixed"))
+    drawn = np.concatenate([part.rows[~part.gold, 0] for part in (learnt, validates)])
+    assert 80 < len(drawn) <= 100 and drawn.min() < 1800
+
+
+def test_a_floor_and_a_split_of_ones_own() -> None:
+    """.75 is the value of all that was not returned, but in path; by question two questions on one page may fall apart,
+    by document never; another seed divides otherwise, and folds without questions are refused."""
+    hit = _hit(0, {"vector": {0: 0.9, 1: 0.81}, "path": {1: 1.0}}, 3, 0)
+    floors = thesis.layout_of([hit], replace(QUICK, floor=0.75)).floors
+    assert floors == {"vector": 0.75, "page": 0.75, "section": 0.75, "entity": 0.75, "path": 0.0}
+    pages = [[f"page {number // 4}"] for number in range(40)]
+    by_document, by_question = (replace(QUICK, split=way).fold_of(pages) for way in ("document", "question"))
+    whole = [len(set(by_document[start : start + 4].tolist())) for start in range(0, 40, 4)]
+    apart = [len(set(by_question[start : start + 4].tolist())) for start in range(0, 40, 4)]
+    assert set(whole) == {1} and max(apart) == 2
+    assert np.bincount(by_question).tolist() == [20, 20]
+    other = replace(QUICK, split="question", split_seed=1).fold_of(pages)
+    assert other.tolist() != by_question.tolist()
+    one_page = [["same"]] * 6
+    assert sorted(replace(QUICK, split="question").fold_of(one_page).tolist()) == [0, 0, 0, 1, 1, 1]
+    with pytest.raises(InputError, match="1 groups"):
+        QUICK.fold_of(one_page)
 
 
 @needs_tensorflow
-def test_the_command_makes_a_fusion_to_search_with(tmp_path: Path) -> None:
+def test_the_command_makes_a_fusion_to_search_with(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The artefact has five columns and their constants, ranks as it did in training, explains in numbers that add up,
     and its card says what it is."""
     collection = _world(60)
     hits, net = tmp_path / "made-up.npz", tmp_path / "net"
     save_hits(hits, HitFile(tuple(collection.hits), "minilm"))
-    thesis.main([str(hits), "--out", str(net), "--epochs", "3", "--folds", "2"])
+    more = ["--epochs", "3", "--folds", "2", "--seed", "5", "--share", "0.3", "--split", "question"]
+    thesis.main([str(hits), "--out", str(net), *more])
+    printed = capsys.readouterr().out
+    assert "made-up: hit@1/3/5 network " in printed and "fit for search: " in printed
     layout = load(net).layout
+    assert load(net).inputs["depth"] == 14, "a search has lists as long as those of the training"
+    assert (load(net).settings["seed"], load(net).settings["share"]) == (5, 0.3)
     assert (layout.retrievers, layout.signals, layout.blocks) == (THESIS, (), ("standard",))
     assert layout.depths == {"vector": 10}
     assert layout.floors["entity"] == 0.0 and 0.55 < layout.floors["section"] < 0.6
@@ -347,6 +433,9 @@ def test_what_makes_no_sense_is_refused() -> None:
         {"epochs": 0},
         {"share": 0.0},
         {"mining": "soft"},
+        {"split": "page"},
+        {"validation": 1.0},
+        {"floor": float("nan")},
         {"sampling": "some"},
         {"standardisation": "some"},
         {"dropout": (0.2,)},

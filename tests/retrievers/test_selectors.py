@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from trivium.errors import ChatModelError, ConfigurationError
 from trivium.graph.schema import headings_of
 from trivium.llm.chat_model import Message
 from trivium.llm.json_replies import JsonSchema
-from trivium.retrievers.llm_path_selectors import LlmSelector, prompt, read_choice
+from trivium.retrievers.llm_path_selectors import LlmSelector, make_selector, prompt, read_choice
 from trivium.retrievers.path import MatchSelector, MatchSettings, Option, OptionKind, word_overlap
 
 
@@ -171,3 +172,49 @@ def test_no_more_than_the_set_number_are_chosen_ties_by_identifier() -> None:
 def test_settings_out_of_range_are_refused(values: dict[str, float]) -> None:
     with pytest.raises(ConfigurationError, match=f"path.match.{next(iter(values))}"):
         MatchSettings(**values)  # type: ignore[arg-type]
+
+
+# -- instructions of one's own ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("answer", "identifiers"),
+    [
+        ("Mars > Moons; mars", ["Mars#Moons", "Mars"]),
+        (
+            "- Washington, D.C. > History\n2. Mars -[moon]-> Phobos",
+            ["Washington, D.C.#History", "Mars -[moon]-> Phobos"],
+        ),
+        ("ND", []),
+        ("Mars > Seas; `Mars`.", ["Mars"]),
+        ('{"places": [2]}', ["Mars#Moons"]),
+    ],
+)
+def test_by_own_instructions_a_reply_may_name_places(answer: str, identifiers: list[str]) -> None:
+    """As they were listed, in any case; what was not offered is left out; numbers in JSON count as ever. The instructions
+    stand in place of ours, and no form of the reply is imposed."""
+    model = Scripted(answer)
+    found = LlmSelector(model, None, "Name the places; ND if none.").choose("Which moons?", OPTIONS)
+    assert [option.identifier for option in found] == identifiers
+    assert model.asked[0] == Message("system", "Name the places; ND if none.") and model.schema == {}
+    assert "2. Mars > Moons" in model.asked[1].content
+    assert LlmSelector(Scripted("Mars > Moons; Mars")).choose("Which moons?", OPTIONS) == []
+
+
+def test_the_setting_names_their_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The thesis's are such a file; an empty, a binary and a missing one are refused by name."""
+    thesis = Path(__file__).parents[2] / "experiments" / "thesis" / "prompts" / "path.txt"
+    monkeypatch.setenv("TRIVIUM_CHAT_MODEL", "openai:x")
+    monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", "http://localhost:9/v1")
+    monkeypatch.setenv("TRIVIUM_PATH_PROMPT", str(thesis))
+    made = make_selector("llm-all")
+    assert isinstance(made, LlmSelector) and made.most is None
+    assert made.instructions == thesis.read_text("utf-8").strip()
+    for content, said in ((b"", "an empty file"), (b"\xff\xfe", "other bytes"), (None, "No such file")):
+        file = tmp_path / "own.txt"
+        file.unlink(missing_ok=True)
+        if content is not None:
+            file.write_bytes(content)
+        monkeypatch.setenv("TRIVIUM_PATH_PROMPT", str(file))
+        with pytest.raises(ConfigurationError, match=said):
+            make_selector("llm")

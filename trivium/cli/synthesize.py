@@ -16,6 +16,7 @@ from trivium.cli.review import review_at_terminal
 from trivium.cli.terminal import count, err, out, print_json, progress, shown
 from trivium.errors import InputError
 from trivium.graph.open_store import open_store
+from trivium.llm.instructions import read_instructions
 from trivium.llm.registry import open_chat_model
 from trivium.synthetic.checks import Check
 from trivium.synthetic.export import export as export_run
@@ -44,6 +45,20 @@ Model = Annotated[
     ),
 ]
 
+PromptFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--prompt",
+        metavar="FILE",
+        help="Text file with instructions in place of the usual ones; the form of the reply is added to them.",
+        show_default=False,
+    ),
+]
+
+
+def _own(prompt: Path | None) -> str | None:
+    return None if prompt is None else read_instructions(prompt)
+
 
 @synthesize.command("generate")
 def synthesize_generate(
@@ -53,6 +68,7 @@ def synthesize_generate(
     entities: Annotated[
         int, typer.Option("--entities", "-n", min=1, help="Number of entities to write about.")
     ] = 300,
+    prompt: PromptFile = None,
 ) -> None:
     """Draw entities cited by chunks of several pages, and generate a question about each.
 
@@ -60,11 +76,16 @@ def synthesize_generate(
 
     Example:  trivium synthesize generate my-run --store my-store --model openai:gpt-4o
     """
-    chat = open_chat_model(model)
+    instructions, chat = _own(prompt), open_chat_model(model)
     own = Run(run)
     with open_store(store) as opened, progress() as bars:
         generate_run(
-            own, opened, chat, Sampling(entities), lambda done, total: bars("questions", done, total)
+            own,
+            opened,
+            chat,
+            Sampling(entities),
+            lambda done, total: bars("questions", done, total),
+            instructions,
         )
     _show(own)
 
@@ -77,6 +98,7 @@ def synthesize_plain(
     chunks: Annotated[
         int, typer.Option("--chunks", "-n", min=1, help="Number of passages to ask about.")
     ] = 100,
+    prompt: PromptFile = None,
 ) -> None:
     """Draw passages across all documents, and generate plain questions about each, with answers and quotes.
 
@@ -85,10 +107,12 @@ def synthesize_plain(
     Example:  trivium synthesize plain my-run --store my-store --model openai:gpt-4o-mini --chunks 200
     """
     sampling = PlainSampling(chunks)
-    chat = open_chat_model(model)
+    instructions, chat = _own(prompt), open_chat_model(model)
     own = Run(run)
     with open_store(store) as opened, progress() as bars:
-        generate_plain(own, opened, chat, sampling, lambda done, total: bars("passages", done, total))
+        generate_plain(
+            own, opened, chat, sampling, lambda done, total: bars("passages", done, total), instructions
+        )
     _show(own)
 
 
@@ -96,6 +120,7 @@ def synthesize_plain(
 def synthesize_judge(
     run: Folder,
     model: Model = None,
+    prompt: PromptFile = None,
 ) -> None:
     """Score the questions from 1 to 10 by four criteria. The model may differ from the one that wrote them.
 
@@ -103,9 +128,9 @@ def synthesize_judge(
     """
     own = Run(run)
     own.require_started()
-    chat = open_chat_model(model)
+    instructions, chat = _own(prompt), open_chat_model(model)
     with progress() as bars:
-        judge_run(own, chat, lambda done, total: bars("questions", done, total))
+        judge_run(own, chat, lambda done, total: bars("questions", done, total), instructions)
     _show(own)
 
 

@@ -67,7 +67,12 @@ def changed_retrieval(retrievers: RetrieverSet) -> dict[str, Any]:
     selector = retrievers.selector
     if isinstance(selector, LlmSelector):
         every = "" if selector.most is not None else ", every place"
-        changed["selector"] = f"llm: {selector.model.name}{every}"
+        own = (
+            ""
+            if selector.instructions is None
+            else f", instructions {digest_of([selector.instructions])[:12]}"
+        )
+        changed["selector"] = f"llm: {selector.model.name}{every}{own}"
     elif isinstance(selector, RecordedSelector):
         changed["selector"] = f"recorded: {selector.path.name}"
     elif selector is not None and not isinstance(selector, MatchSelector):

@@ -17,6 +17,7 @@ from pathlib import Path
 from trivium.common.safe_files import JsonLines
 from trivium.errors import ChatModelError, ConfigurationError
 from trivium.llm.chat_model import ChatModel, Message
+from trivium.llm.instructions import read_instructions
 from trivium.llm.json_replies import JsonSchema, json_objects, object_schema
 from trivium.llm.registry import open_chat_model
 from trivium.plugins import create_plugin, list_plugins
@@ -41,6 +42,8 @@ _TOKENS_OF_ALL = 256
 _THOUGHTS = re.compile(r"<think>.*?(</think>|$)", re.DOTALL)
 _NUMBERS = re.compile(r"[\W_]*(\d{1,4}(?:(?:, ?| and )\d{1,4})*)(?:[.):\]] |[.):\]]*$)")
 _NUMBER = re.compile(r"\d{1,4}")
+_APART = re.compile(r"[;\n]")
+_BULLET = re.compile(r"^\s*(?:[-*]|\d{1,4}[.)])\s+")
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,11 +53,12 @@ class LlmSelector:
     The reply is parsed leniently, but counts only where it names an offered option by its number. If the
     model fails, nothing is chosen and a warning is logged: the question loses only its path candidates. There is no
     fallback to another selector, so that an evaluation measures exactly one. ``most`` is the maximum number of
-    places, None for all helpful ones.
+    places, None for all helpful ones. ``instructions`` replace the usual ones; then a reply may also name places.
     """
 
     model: ChatModel
     most: int | None = 3
+    instructions: str | None = None
 
     def select(self, question: str, options: Sequence[Option]) -> list[Option]:
         try:
@@ -68,20 +72,23 @@ class LlmSelector:
         if not options:
             return []
         answer = self.model.complete(
-            prompt(question, options, self.most),
+            prompt(question, options, self.most, self.instructions),
             max_tokens=_TOKENS if self.most is not None else _TOKENS_OF_ALL,
             temperature=0.0,
-            schema=_schema(len(options)),
+            schema=_schema(len(options)) if self.instructions is None else None,
         )
-        return read_choice(answer, options)[: self.most]
+        named = [] if self.instructions is None else read_names(answer, options)
+        return (named or read_choice(answer, options))[: self.most]
 
 
-def prompt(question: str, options: Sequence[Option], most: int | None) -> list[Message]:
-    """Return the messages that ask for at most ``most`` places, or for all helpful ones."""
+def prompt(
+    question: str, options: Sequence[Option], most: int | None, instructions: str | None = None
+) -> list[Message]:
+    """Return the messages that ask for at most ``most`` places, or for all helpful ones; by other ``instructions``."""
     listed = "\n".join(f"{number}. {option.text}" for number, option in enumerate(options, 1))
     wanted, limit = (_ALL, "") if most is None else (_FEW, f", at most {most}")
     return [
-        Message("system", _INSTRUCTIONS.format(wanted=wanted, limit=limit)),
+        Message("system", instructions or _INSTRUCTIONS.format(wanted=wanted, limit=limit)),
         Message("user", f"Question: {question}\n\nPlaces:\n{listed}"),
     ]
 
@@ -101,6 +108,15 @@ def read_choice(answer: str, options: Sequence[Option]) -> list[Option]:
         places = reply["places"] if isinstance(reply["places"], list) else []
         numbers = [place for place in places if type(place) is int]
     return [options[number - 1] for number in dict.fromkeys(numbers) if 1 <= number <= len(options)]
+
+
+def read_names(answer: str, options: Sequence[Option]) -> list[Option]:
+    """Return the offered options that an answer names as they were listed, distinct, in its order. Names stand in lines
+    of their own or between semicolons, in any case.
+    """
+    by_name = {option.text.casefold(): option for option in reversed(options)}
+    named = (by_name.get(_BULLET.sub("", name).strip(" \t.\"'`").casefold()) for name in _APART.split(answer))
+    return list(dict.fromkeys(option for option in named if option is not None))
 
 
 def _schema(options: int) -> JsonSchema:
@@ -196,6 +212,8 @@ def make_selector(name: str | None = None, settings: Settings | None = None) -> 
     - ``replay:FILE``: reads the selections from such a file, without a model
       (:class:`~trivium.retrievers.llm_path_selectors.RecordedSelector`).
 
+    The setting ``path_prompt`` replaces the instructions of the model.
+
     Other names are looked up among installed packages (entry point group ``trivium.selectors``; each entry is a
     function of the settings). Raises ConfigurationError.
     """
@@ -204,14 +222,15 @@ def make_selector(name: str | None = None, settings: Settings | None = None) -> 
     if name == "match":
         return MatchSelector()
     family, _, model = name.partition(":")
+    own = None if settings.path_prompt is None else read_instructions(settings.path_prompt)
     if family == "llm":
-        return LlmSelector(open_chat_model(model or None, settings))
+        return LlmSelector(open_chat_model(model or None, settings), instructions=own)
     if family == "llm-all":
-        return LlmSelector(open_chat_model(model or None, settings), most=None)
+        return LlmSelector(open_chat_model(model or None, settings), None, own)
     if family in RECORDED:
         if not model:
             raise ConfigurationError(f"expected {family}:FILE, got no file")
-        inner = LlmSelector(open_chat_model(None, settings), most=None) if family == "record" else None
+        inner = LlmSelector(open_chat_model(None, settings), None, own) if family == "record" else None
         return RecordedSelector(Path(model), inner)
     declared: Selector | None = create_plugin(PLUGINS, name, settings)
     if declared is None:

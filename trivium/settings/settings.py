@@ -88,6 +88,11 @@ class Settings(BaseModel):
     path_selector: str = "match"
     """The selector of the path retriever: ``match`` needs no language model, ``llm`` asks ``chat_model``."""
 
+    path_prompt: Path | None = None
+    """Text file with instructions of your own for the language model that chooses paths. It is given a numbered list of
+    places, and may reply with their numbers, in JSON or one a line, or with their names, separated by semicolons.
+    """
+
     limits: InputLimits = Field(default_factory=InputLimits)
     """Limits of documents: in ``trivium.toml`` the table ``[limits]``, in the environment JSON."""
 

@@ -11,7 +11,7 @@ from trivium.common.progress import Progress
 from trivium.graph.protocols import GraphStore, PageReader
 from trivium.llm.chat_model import ChatModel
 from trivium.synthetic.checks import AskedQuestions, Check, check_numbers, check_wording
-from trivium.synthetic.prompt import WRITE_VERSION, write_prompt
+from trivium.synthetic.prompt import write_prompt, write_version
 from trivium.synthetic.read_replies import DRAFT_SCHEMA, Declined, Draft, Unreadable, read_draft
 from trivium.synthetic.records import Bridge, Outcome, Written
 from trivium.synthetic.run_folder import Run, Settings
@@ -25,8 +25,10 @@ def generate(
     model: ChatModel,
     sampling: Sampling | None = None,
     progress: Progress | None = None,
+    own: str | None = None,
 ) -> None:
-    """Sample bridges, and generate a question about each that has none yet. All results are logged.
+    """Sample bridges, and generate a question about each that has none yet. All results are logged. ``own`` instructions
+    replace those of the writer.
 
     A run can be continued with the same store contents (in any backend), sampling and model; only the number of
     entities may change. Raises InputError otherwise, and when the store has no bridges; ChatModelError when the model
@@ -34,7 +36,7 @@ def generate(
     """
     sampling = Sampling() if sampling is None else sampling
     bridges = run.drawn(_settings(store, sampling), sampling.entities, lambda: draw(store, sampling))
-    settings: dict[str, str | int | list[str]] = {"model": model.name, "prompt": WRITE_VERSION}
+    settings: dict[str, str | int | list[str]] = {"model": model.name, "prompt": write_version(own)}
     with run.written.writing(settings) as append:
         earlier = run.written.records()
         done = {record.entity for record in earlier}
@@ -43,7 +45,7 @@ def generate(
         )
         for number, bridge in enumerate(bridges, start=1):
             if bridge.entity not in done:
-                written = write(bridge, model, asked)
+                written = write(bridge, model, asked, own)
                 append(written)
                 if written.outcome is Outcome.WRITTEN:
                     asked.add(written.question, written.answer)
@@ -51,9 +53,9 @@ def generate(
                 progress(number, len(bridges))
 
 
-def write(bridge: Bridge, model: ChatModel, asked: AskedQuestions) -> Written:
+def write(bridge: Bridge, model: ChatModel, asked: AskedQuestions, own: str | None = None) -> Written:
     """Generate a question about a bridge and check it. Raises ChatModelError when the model fails."""
-    prompt = write_prompt(bridge, model)
+    prompt = write_prompt(bridge, model, own)
     reply = ask(prompt, model, DRAFT_SCHEMA)
     draft = read_draft(reply.text)
     if isinstance(draft, Unreadable):

@@ -11,8 +11,9 @@ from trivium.synthetic.records import Bridge, Judged, Outcome, Written, criteria
 from trivium.synthetic.run_folder import Run
 
 
-def judge(run: Run, model: ChatModel, progress: Progress | None = None) -> None:
-    """Score every question that passed the checks and has no scores yet: by four criteria.
+def judge(run: Run, model: ChatModel, progress: Progress | None = None, own: str | None = None) -> None:
+    """Score every question that passed the checks and has no scores yet: by four criteria. ``own`` instructions say what
+    is judged in place of ours.
 
     Raises InputError when nothing was generated, or earlier questions were scored by another model or method;
     ChatModelError when the model fails, after which the same call resumes.
@@ -21,21 +22,21 @@ def judge(run: Run, model: ChatModel, progress: Progress | None = None) -> None:
     bridges = {bridge.entity: bridge for bridge in run.bridges.records()}
     questions = [written for written in run.written.records() if written.outcome is Outcome.WRITTEN]
     plain = any(bridge.plain for bridge in bridges.values())
-    settings = {"model": model.name, "prompt": judge_version(plain)}
+    settings = {"model": model.name, "prompt": judge_version(plain, own)}
     with run.judged.writing(settings) as append:
         done = {judged.entity for judged in run.judged.records()}
         for number, written in enumerate(questions, start=1):
             if written.entity not in done:
-                append(score(bridges[written.entity], written, model))
+                append(score(bridges[written.entity], written, model, own))
             if progress is not None:
                 progress(number, len(questions))
 
 
-def score(bridge: Bridge, written: Written, model: ChatModel) -> Judged:
+def score(bridge: Bridge, written: Written, model: ChatModel, own: str | None = None) -> Judged:
     """Return the model's scores of a question. Raises ChatModelError when the model fails."""
     sources = [source for source in bridge.sources if source.uri in written.sources]
     criteria = criteria_of(bridge.plain)
-    prompt = judge_prompt(bridge, written.question, written.answer, sources, model)
+    prompt = judge_prompt(bridge, written.question, written.answer, sources, model, own)
     reply = ask(prompt, model, scores_schema(criteria))
     scores = read_scores(reply.text, criteria)
     if isinstance(scores, Unreadable):

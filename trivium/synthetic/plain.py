@@ -18,7 +18,7 @@ from trivium.graph.schema import Hop
 from trivium.llm.chat_model import ChatModel
 from trivium.synthetic.checks import AskedQuestions, Check, check_plain_wording
 from trivium.synthetic.generate import content_of
-from trivium.synthetic.prompt import PLAIN_VERSION, plain_prompt
+from trivium.synthetic.prompt import plain_prompt, plain_version
 from trivium.synthetic.read_replies import PlainDraft, Unreadable, plain_schema, read_plain
 from trivium.synthetic.records import Bridge, Outcome, Written
 from trivium.synthetic.run_folder import Run, Settings
@@ -68,15 +68,17 @@ def generate_plain(
     model: ChatModel,
     sampling: PlainSampling | None = None,
     progress: Progress | None = None,
+    own: str | None = None,
 ) -> None:
-    """Draw passages, and generate questions about each that has none yet.
+    """Draw passages, and generate questions about each that has none yet. ``own`` instructions replace those of the
+    writer.
 
     A run is continued as in :func:`trivium.synthetic.generate.generate`, which raises the same errors. ``progress``
     counts passages.
     """
     sampling = PlainSampling() if sampling is None else sampling
     slots = _slots(run, store, sampling)
-    with run.written.writing({"model": model.name, "prompt": PLAIN_VERSION}) as append:
+    with run.written.writing({"model": model.name, "prompt": plain_version(own)}) as append:
         earlier = run.written.records()
         done = {record.entity for record in earlier}
         asked = AskedQuestions(
@@ -86,13 +88,15 @@ def generate_plain(
         for number, places in enumerate(passages, start=1):
             waiting = [place for place in places if place.entity not in done]
             if waiting:
-                for written in write_plain(waiting, model, asked):
+                for written in write_plain(waiting, model, asked, own):
                     append(written)
             if progress is not None:
                 progress(number, len(passages))
 
 
-def write_plain(places: list[Bridge], model: ChatModel, asked: AskedQuestions) -> list[Written]:
+def write_plain(
+    places: list[Bridge], model: ChatModel, asked: AskedQuestions, own: str | None = None
+) -> list[Written]:
     """Generate a question for each slot of one passage, and check them. Questions that pass are added to ``asked``.
     Raises ChatModelError when the model fails.
     """
@@ -105,7 +109,7 @@ def write_plain(places: list[Bridge], model: ChatModel, asked: AskedQuestions) -
         missing = len(places) - len(passed)
         if missing == 0:
             break
-        prompt = plain_prompt(source, missing, [draft.question for draft, _ in passed], model)
+        prompt = plain_prompt(source, missing, [draft.question for draft, _ in passed], model, own)
         reply = ask(prompt, model, plain_schema(missing), temperature)
         usage += reply.usage
         drafts = read_plain(reply.text)

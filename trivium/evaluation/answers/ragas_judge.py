@@ -51,11 +51,11 @@ class RagasJudged(JudgedAnswer):
 class RagasJudge:
     """Asks one language model about one answer at a time."""
 
-    def __init__(self, model: ChatModel, embedder: Embedder) -> None:
-        """``embedder`` compares questions with those that ``ragas_answer_relevancy`` generates from the answer.
-        Raises MissingExtraError without the package.
+    def __init__(self, model: ChatModel, embedder: Embedder, measures: Sequence[str] = MEASURES) -> None:
+        """``embedder`` compares questions with those that ``ragas_answer_relevancy`` generates from the answer;
+        ``measures`` are those that are asked for. Raises MissingExtraError without the package.
         """
-        self._asked = Asked(model)
+        self._asked, self._wanted = Asked(model), tuple(measures)
         self._score = _measures(self._asked, embedder)
 
     def judge(
@@ -73,7 +73,7 @@ class RagasJudge:
         self._asked.forget()
         values: dict[str, float] = {}
         missing: dict[str, str] = {}
-        for measure in MEASURES:
+        for measure in self._wanted:
             if not passages and measure in _OF_PASSAGES:
                 missing[measure] = NO_PASSAGES
             elif not said and measure in ("ragas_answer_relevancy", "ragas_factual_correctness"):
