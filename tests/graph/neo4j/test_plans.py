@@ -44,8 +44,6 @@ PARAMETERS: dict[str, Any] = {
     "vector": [0.5] * 384,
     "near": [["A", 0.5]],
     "relations": [{"place": 0, "source": "A", "type": "r", "target": "B"}],
-    "indexes": ["trivium_chunk_embedding"],
-    "index": "trivium_chunk_search_terms",
     "query": '"a"',
     "page": "A",
     **dict.fromkeys(("count", "kept", "nodes", "rows"), 9),

@@ -127,9 +127,10 @@ async def _detect(connection: Connection) -> Dialect:
 
 
 def read_indexes(connection: Connection) -> dict[str, Index]:
-    """Return the store's indexes by name. The index behind a constraint has the constraint's name."""
-    found = connection.read(cypher.SHOW_INDEXES, {"names": list(cypher.NAMES)})
-    return {name: Index(*rest) for name, *rest in found}
+    """Return the store's indexes by their usual name. The index behind a constraint has the constraint's name."""
+    usual = {connection.named(name): name for name in cypher.NAMES}
+    found = connection.read(cypher.SHOW_INDEXES, {"names": list(usual)})
+    return {usual[name]: Index(*rest) for name, *rest in found}
 
 
 def ensure_vector_indexes(connection: Connection, progress: Progress | None = None) -> None:
@@ -200,4 +201,4 @@ def _drop_schema(connection: Connection) -> None:
     """Drop constraints and indexes."""
     for name in cypher.NAMES:
         statement = cypher.DROP_CONSTRAINT if name in cypher.CONSTRAINTS else cypher.DROP_INDEX
-        connection.change_schema(statement, {"name": name})
+        connection.change_schema(statement, {"name": connection.named(name)})

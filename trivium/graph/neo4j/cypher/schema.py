@@ -2,12 +2,15 @@
 
 Every node of the store has, beside its label, a mark: that label with the prefix ``Trivium``. All queries and indexes
 go by the marks, so that nodes of other programs in the same database are never touched, whatever their labels. The
-metadata node has the mark only.
+metadata node has the mark only. Queries are written with these names; a store with a prefix of its own has that in
+their place, see :func:`with_prefix`.
 """
 
 from __future__ import annotations
 
-from typing import LiteralString
+import re
+from functools import cache
+from typing import LiteralString, cast
 
 from trivium.graph.schema import Label
 
@@ -19,7 +22,7 @@ VECTOR_INDEXES: dict[Label, LiteralString] = {
 }
 """Label -> name of its vector index."""
 
-WORD_INDEX = "trivium_chunk_search_terms"
+WORD_INDEX: LiteralString = "trivium_chunk_search_terms"
 """Name of the full-text index."""
 
 _KEYS: tuple[tuple[LiteralString, LiteralString, LiteralString], ...] = (
@@ -123,3 +126,20 @@ SHOW SETTINGS
 YIELD name, value
 RETURN name, value
 """
+
+# -- a prefix of one's own -----------------------------------------------------------------------------------------
+
+_PLAIN = re.compile(r":[A-Z]\w*(?=:Trivium[A-Z])")
+_NAME = re.compile(r"\bTrivium(?=[A-Z])|\btrivium(?=_(?!semantic_rel))")
+"""The index on relationships is one for all stores of a database, as their type is."""
+
+
+@cache
+def with_prefix(text: LiteralString, prefix: str) -> LiteralString:
+    """Return a query, or a name, as a store with a prefix has it: marks and indexes begin with that, and nodes have no
+    label but their marks.
+
+    >>> with_prefix("CREATE (:Term:TriviumTerm)", "Acme"), with_prefix("trivium_chunk_uri", "Acme")
+    ('CREATE (:AcmeTerm)', 'Acme_chunk_uri')
+    """
+    return cast(LiteralString, _NAME.sub(prefix, _PLAIN.sub("", text)))

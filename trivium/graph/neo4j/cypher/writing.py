@@ -54,7 +54,7 @@ RETURN title, a.leads_to
 # New claims, and the page each alias refers to. A null removes leads_to.
 SET_ALIASES: LiteralString = """
 UNWIND $rows AS row
-MERGE (a:TriviumAlias {uri: row.uri}) ON CREATE SET a:Alias, a.name = row.name, a.short_name = row.short_name
+MERGE (a:TriviumAlias {uri: row.uri}) ON CREATE SET a:Alias:TriviumAlias, a.name = row.name, a.short_name = row.short_name
 SET a.leads_to = row.leads_to
 WITH a, row UNWIND row.pages AS uri
 MATCH (p:TriviumPage {uri: uri})
@@ -129,7 +129,7 @@ SET p:Page:TriviumPage, p.source = row.source, p.revision = row.revision, p.cont
 CREATE_SECTIONS: LiteralString = """
 UNWIND $rows AS row
 MERGE (s:TriviumSubChapter {uri: row.uri})
-SET s:SubChapter, s += row, s.text = row.uri, s.embedding = null
+SET s:SubChapter:TriviumSubChapter, s += row, s.text = row.uri, s.embedding = null
 RETURN row.uri, elementId(s)
 """
 
@@ -149,7 +149,7 @@ UNWIND $rows AS row
 MATCH (parent) WHERE elementId(parent) = row.id
 UNWIND row.chunks AS chunk
 MERGE (c:TriviumChunk {uri: chunk.uri})
-SET c:Chunk, c += chunk, c.embedding = null, c.sentences = null, c.picture_vector = null
+SET c:Chunk:TriviumChunk, c += chunk, c.embedding = null, c.sentences = null, c.picture_vector = null
 CREATE (parent)-[:has_chunk]->(c)-[:is_chunk_of]->(parent)
 RETURN chunk.uri, elementId(c)
 """
@@ -298,7 +298,7 @@ DELETE r
 # Every row has at least one chunk.
 ANSWER: LiteralString = """
 UNWIND $rows AS row
-MERGE (q:TriviumQuestion {uri: row.uri}) SET q:Question, q.text = row.text, q.answers = row.answers
+MERGE (q:TriviumQuestion {uri: row.uri}) SET q:Question:TriviumQuestion, q.text = row.text, q.answers = row.answers
 WITH q, row UNWIND row.chunks AS chunk
 MATCH (c:TriviumChunk {uri: chunk})
 CREATE (c)-[:is_answer_of]->(q)
@@ -326,7 +326,7 @@ DETACH DELETE t
 
 COUNT_TERMS: LiteralString = """
 UNWIND $rows AS row
-MERGE (t:TriviumTerm {term: row[0]}) ON CREATE SET t:Term, t.df = row[1] ON MATCH SET t.df = t.df + row[1]
+MERGE (t:TriviumTerm {term: row[0]}) ON CREATE SET t:Term:TriviumTerm, t.df = row[1] ON MATCH SET t.df = t.df + row[1]
 """
 
 DROP_TERMS: LiteralString = (
@@ -347,8 +347,9 @@ SET_TYPES: LiteralString = """
 UNWIND $rows AS row MATCH (e:TriviumEntity {uri: row.uri})
 SET e.type = row.type, e.text = row.text, e.text_hash = row.text_hash
 REMOVE e:TriviumPerson:TriviumOrganisation:TriviumPlace:TriviumWork:TriviumEvent:TriviumProduct:TriviumLaw
-SET e:$([kind IN ['person', 'organisation', 'place', 'work', 'event', 'product', 'law'] WHERE kind = row.type
-         | 'Trivium' + toUpper(left(kind, 1)) + substring(kind, 1)])
+SET e:$([label IN [{person: 'TriviumPerson', organisation: 'TriviumOrganisation', place: 'TriviumPlace',
+  work: 'TriviumWork', event: 'TriviumEvent', product: 'TriviumProduct', law: 'TriviumLaw'}[row.type]]
+  WHERE label IS NOT NULL])
 """
 
 # Of entities whose text has changed.
