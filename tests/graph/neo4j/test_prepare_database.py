@@ -32,8 +32,9 @@ from trivium.graph.neo4j.prepare_database import (
     recognise,
     vector_config,
 )
+from trivium.graph.node_properties import STORE_VERSION
 from trivium.graph.open_store import never_left_empty
-from trivium.graph.schema import SCHEMA_VERSION, Label
+from trivium.graph.schema import Label
 from trivium.index.load_report import IngestReport
 from trivium.types import EmbedderIdentity
 
@@ -97,7 +98,7 @@ def test_a_store_of_another_version_is_refused(connection: Connection) -> None:
     prepare(connection)
     _run(connection, "MATCH (t:TriviumStore) SET t.schema_version = 99")
     with pytest.raises(
-        StoreFormatError, match=f"schema version 99, this program reads version {SCHEMA_VERSION}:"
+        StoreFormatError, match=f"schema version 99, this program reads version {STORE_VERSION}:"
     ):
         recognise(connection)
 

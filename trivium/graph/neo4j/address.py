@@ -10,14 +10,16 @@ from trivium.errors import ConfigurationError
 from trivium.settings.settings import load_settings
 
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-EXPECTED = "bolt://HOST[:PORT][/DATABASE][?prefix=PREFIX] or neo4j:// the same"
+EXPECTED = "bolt://HOST[:PORT][/DATABASE][?prefix=PREFIX&relations=upper] or neo4j:// the same"
+STYLES = ("lower", "upper", "none")
 _PREFIX = re.compile("[A-Z][A-Za-z0-9]{0,31}")
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
     """A database on a server. ``uri`` is what the driver connects to; a ``database`` of None is the user's home
-    database. ``prefix`` is that of the store's labels, indexes and constraints; empty for the usual names.
+    database. ``prefix`` is that of the store's labels, indexes and constraints; empty for the usual names. ``relations``
+    is how typed relationships are to be written (:mod:`trivium.graph.neo4j.typed_relations`); empty for no change.
     """
 
     uri: str
@@ -25,6 +27,7 @@ class Address:
     user: str
     password: str = field(repr=False)
     prefix: str = ""
+    relations: str = ""
 
     def __str__(self) -> str:
         database = "" if self.database is None else f"/{self.database}"
@@ -45,10 +48,13 @@ def parse_address(store: str) -> Address:
             "expected an address without user and password: set NEO4J_USER and NEO4J_PASSWORD instead"
         )
     options = parse_qs(parts.query, keep_blank_values=True)
-    prefix = options.pop("prefix", [""])[-1]
+    named = "prefix" in options
+    prefix, relations = (options.pop(name, [""])[-1] for name in ("prefix", "relations"))
     if options or parts.fragment or parts.path.count("/") > 1 or not _has_sound_port(parts):
         raise ConfigurationError(f"expected {EXPECTED}, got {store!r}")
-    if parts.query and (not _PREFIX.fullmatch(prefix) or prefix == "Trivium"):
+    if relations and relations not in STYLES:
+        raise ConfigurationError(f"expected relations to be {', '.join(STYLES[:-1])} or none, got {relations!r}")
+    if named and (not _PREFIX.fullmatch(prefix) or prefix == "Trivium"):
         raise ConfigurationError(
             "expected a prefix of letters and digits that begins with a capital, such as Acme, and is not Trivium (32"
             f" characters at most), got {prefix!r}"
@@ -60,6 +66,7 @@ def parse_address(store: str) -> Address:
         user=settings.neo4j_user,
         password=settings.neo4j_password.get_secret_value(),
         prefix=prefix,
+        relations=relations,
     )
 
 

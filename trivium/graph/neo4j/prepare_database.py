@@ -15,9 +15,10 @@ from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import schema as cypher
 from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
 from trivium.graph.neo4j.cypher.searching import Dialect
+from trivium.graph.neo4j.migrate import VERSION_BEFORE, migrate
 from trivium.graph.neo4j.vectors import read_embedder
+from trivium.graph.node_properties import STORE_VERSION
 from trivium.graph.records import Progress
-from trivium.graph.schema import SCHEMA_VERSION
 
 CONNECTIVITY = 16
 """Edges per node of a vector index; the server's default."""
@@ -70,7 +71,7 @@ def prepare(connection: Connection) -> None:
 
 
 async def _create_store(transaction: AsyncManagedTransaction) -> None:
-    await rows(transaction, cypher.CREATE_STORE, {"version": SCHEMA_VERSION})
+    await rows(transaction, cypher.CREATE_STORE, {"version": STORE_VERSION})
 
 
 def discard_empty(connection: Connection) -> bool:
@@ -93,8 +94,8 @@ def exists(connection: Connection) -> bool:
 
 
 def recognise(connection: Connection) -> None:
-    """Check that the database holds a readable store, and create missing constraints and indexes, as after a bulk
-    import. Nothing is written if nothing is missing.
+    """Check that the database holds a readable store, change one of the version before into one of this, and create
+    missing constraints and indexes, as after a bulk import. Nothing is written if nothing is missing.
 
     Raises StoreNotFoundError if there is no store, StoreFormatError for one of another version.
     """
@@ -104,12 +105,14 @@ def recognise(connection: Connection) -> None:
             f"the database at {connection.address} holds no store; make one with"
             f"  trivium build SOURCE --store {connection.address}"
         )
-    if version != SCHEMA_VERSION:
+    if version not in (VERSION_BEFORE, STORE_VERSION):
         raise StoreFormatError(
             f"the store at {connection.address} has schema version {version}, this program reads version"
-            f" {SCHEMA_VERSION}: build it again in another database"
+            f" {STORE_VERSION}: build it again in another database"
         )
     make_schema(connection, read_indexes(connection))
+    if version == VERSION_BEFORE:
+        migrate(connection)
 
 
 def detect(connection: Connection) -> Dialect:

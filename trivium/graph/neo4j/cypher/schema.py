@@ -12,17 +12,19 @@ import re
 from functools import cache
 from typing import LiteralString, cast
 
+from trivium.graph.node_properties import InternalLabel
 from trivium.graph.schema import Label
 
-VECTOR_INDEXES: dict[Label, LiteralString] = {
+VECTOR_INDEXES: dict[str, LiteralString] = {
     Label.CHUNK: "trivium_chunk_embedding",
     Label.SUBCHAPTER: "trivium_subchapter_embedding",
     Label.PAGE: "trivium_page_embedding",
     Label.ENTITY: "trivium_entity_embedding",
+    InternalLabel.RELATION_TYPE: "trivium_relation_type_embedding",
 }
 """Label -> name of its vector index."""
 
-WORD_INDEX: LiteralString = "trivium_chunk_search_terms"
+WORD_INDEX: LiteralString = "trivium_search_terms"
 """Name of the full-text index."""
 
 _KEYS: tuple[tuple[LiteralString, LiteralString, LiteralString], ...] = (
@@ -30,6 +32,7 @@ _KEYS: tuple[tuple[LiteralString, LiteralString, LiteralString], ...] = (
     ("trivium_entity_uri", "Entity", "uri"),
     ("trivium_subchapter_uri", "SubChapter", "uri"),
     ("trivium_chunk_uri", "Chunk", "uri"),
+    ("trivium_chunk_data_uri", "ChunkData", "uri"),
     ("trivium_alias_uri", "Alias", "uri"),
     ("trivium_term_term", "Term", "term"),
     ("trivium_relation_type", "RelationType", "type"),
@@ -65,18 +68,18 @@ INDEXES: dict[str, LiteralString] = {
         "CREATE INDEX trivium_semantic_rel_type IF NOT EXISTS FOR ()-[r:semantic_rel]-() ON (r.type)"
     ),
     WORD_INDEX: (
-        f"CREATE FULLTEXT INDEX {WORD_INDEX} IF NOT EXISTS FOR (n:TriviumChunk) ON EACH [n.search_terms]"
+        f"CREATE FULLTEXT INDEX {WORD_INDEX} IF NOT EXISTS FOR (n:TriviumChunkData) ON EACH [n.search_terms]"
         " OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}"
     ),
 }
 """Index name -> statement that creates it. Vector indexes are created with the first vectors."""
 
-CREATE_VECTOR_INDEX: dict[Label, LiteralString] = {
+CREATE_VECTOR_INDEX: dict[str, LiteralString] = {
     label: f"CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (n:Trivium{label}) ON n.embedding OPTIONS $options"
     for label, name in VECTOR_INDEXES.items()
 }
 
-DROP_VECTOR_INDEX: dict[Label, LiteralString] = {
+DROP_VECTOR_INDEX: dict[str, LiteralString] = {
     label: f"DROP INDEX {name} IF EXISTS" for label, name in VECTOR_INDEXES.items()
 }
 

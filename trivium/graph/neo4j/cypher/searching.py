@@ -192,8 +192,8 @@ RETURN hits, COLLECT {{ UNWIND $terms AS term MATCH (t:TriviumTerm {{term: term}
 """
 
 SEARCH_TERMS: LiteralString = """
-UNWIND $chunks AS uri MATCH (chunk:TriviumChunk {uri: uri})
-RETURN collect([uri, chunk.search_terms, chunk.heading_count])
+UNWIND $chunks AS uri MATCH (data:TriviumChunkData {uri: uri})
+RETURN collect([uri, data.search_terms, data.heading_count])
 """
 
 DOCUMENT_FREQUENCIES: LiteralString = """

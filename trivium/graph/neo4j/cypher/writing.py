@@ -95,7 +95,8 @@ RETURN uri, coalesce(p.relation_sources, []), coalesce(p.relation_types, []), co
 """
 
 HELD_TERMS: LiteralString = """
-UNWIND $uris AS uri MATCH (:TriviumPage {uri: uri})<-[:is_chunk_of]-(c:TriviumChunk) RETURN coalesce(c.search_terms, '')
+UNWIND $uris AS uri MATCH (:TriviumPage {uri: uri})<-[:is_chunk_of]-(c:TriviumChunk)
+MATCH (d:TriviumChunkData {uri: c.uri}) RETURN d.search_terms
 """
 
 HELD_CITATIONS: LiteralString = """
@@ -112,7 +113,7 @@ KNOWN_TYPES: LiteralString = "UNWIND $types AS type MATCH (t:TriviumRelationType
 CREATE_ENTITIES: LiteralString = """
 UNWIND $rows AS row
 CREATE (e:Entity:TriviumEntity {
-  uri: row.uri, text: row.text, text_hash: row.text_hash, name: row.name, short_name: row.short_name
+  uri: row.uri, title: row.title, text: row.text, text_hash: row.text_hash, name: row.name, short_name: row.short_name
 })
 RETURN row.uri, elementId(e)
 """
@@ -148,10 +149,12 @@ CREATE_CHUNKS: LiteralString = """
 UNWIND $rows AS row
 MATCH (parent) WHERE elementId(parent) = row.id
 UNWIND row.chunks AS chunk
-MERGE (c:TriviumChunk {uri: chunk.uri})
-SET c:Chunk:TriviumChunk, c += chunk, c.embedding = null, c.sentences = null, c.picture_vector = null
+MERGE (c:TriviumChunk {uri: chunk.shown.uri})
+SET c:Chunk:TriviumChunk, c += chunk.shown, c.embedding = null
+MERGE (d:TriviumChunkData {uri: chunk.shown.uri})
+SET d:ChunkData:TriviumChunkData, d = chunk.data
 CREATE (parent)-[:has_chunk]->(c)-[:is_chunk_of]->(parent)
-RETURN chunk.uri, elementId(c)
+RETURN c.uri, elementId(c)
 """
 
 LINK_CHUNKS: LiteralString = """
@@ -172,7 +175,8 @@ CREATE (a)-[:next]->(b), (b)-[:previous]->(a)
 # The nodes of parts that their page will have again are kept, since other programs may have connected theirs with them.
 DROP_CHUNKS: LiteralString = """
 UNWIND $uris AS uri MATCH (:TriviumPage {uri: uri})<-[:is_chunk_of]-(c:TriviumChunk)
-WHERE NOT c.uri IN $kept DETACH DELETE c
+WHERE NOT c.uri IN $kept
+OPTIONAL MATCH (d:TriviumChunkData {uri: c.uri}) DETACH DELETE c, d
 """
 
 DROP_SECTIONS: LiteralString = """
@@ -231,6 +235,25 @@ MERGE (a)-[r:semantic_rel {type: row.type, stated: true}]->(b)
 ON CREATE SET r.pages = row.pages
 ON MATCH SET r.pages = r.pages + row.pages
 MERGE (b)-[:semantic_rel {type: row.mirror, stated: false}]->(a)
+"""
+
+# The typed relationships of a store that has them (trivium.graph.neo4j.typed_relations).
+WITHDRAW_TYPED: LiteralString = """
+UNWIND $rows AS row
+MATCH (t:TriviumRelationType {type: row.type}) WHERE t.typed IS NOT NULL
+MATCH (a:TriviumEntity {uri: row.source})
+MATCH (b:TriviumEntity {uri: row.target})
+WHERE NOT EXISTS { (a)-[:semantic_rel {type: row.type, stated: true}]->(b) }
+MATCH (a)-[x]->(b) WHERE x.semantic_rel = row.type
+DELETE x
+"""
+
+STATE_TYPED: LiteralString = """
+UNWIND $rows AS row
+MATCH (t:TriviumRelationType {type: row.type}) WHERE t.typed IS NOT NULL
+MATCH (a) WHERE elementId(a) = row.source
+MATCH (b) WHERE elementId(b) = row.target
+MERGE (a)-[:$(t.typed) {semantic_rel: row.type}]->(b)
 """
 
 STATED_BY: LiteralString = """
