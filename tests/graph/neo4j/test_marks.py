@@ -15,6 +15,7 @@ from trivium.graph.neo4j.cypher import (
     scanning,
     schema,
     searching,
+    typing_relations,
     vectors,
     writing,
 )
