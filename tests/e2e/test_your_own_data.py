@@ -16,8 +16,9 @@ from trivium.graph.neo4j import Neo4jStore
 
 PAGE = "docs/howto/your-own-data.md"
 ALL: LiteralString = """
-MATCH (n) RETURN elementId(n), labels(n), properties(n) AS values
-UNION ALL MATCH (a)-[r]->(b) RETURN elementId(r), [type(r)], [elementId(a), elementId(b)] AS values
+MATCH (n) RETURN elementId(n) AS one, labels(n) AS kinds, properties(n) AS of ORDER BY one
+UNION ALL MATCH (a)-[r]->(b)
+RETURN elementId(r) AS one, [type(r)] AS kinds, {of: properties(r), start: elementId(a), end: elementId(b)} AS of ORDER BY one
 """
 
 
@@ -37,6 +38,7 @@ def driver(neo4j_2026: Server) -> Iterator[Driver]:
         ) as driver:
             yield driver
             driver.execute_query("DROP INDEX passages IF EXISTS")
+            driver.execute_query("MATCH (person:Person) DETACH DELETE person")
         _relations(neo4j_2026, "none")
 
 
@@ -55,8 +57,8 @@ def test_the_queries_answer_and_leave_the_store_as_it_was(driver: Driver) -> Non
     people, passages, similar, kinds, discovered, gone, typed = found
     names = {"Asaph Hall", "Christiaan Huygens"}
     assert {(row["person"], row["title"]) for row in people} == {(name, name) for name in names}
-    assert {row["person"] for row in passages} <= names and len(passages) == 25
-    assert all("Hall" in row["text"] for row in passages if row["page"] == "Phobos (moon)")
+    assert {row["person"] for row in passages} == names and all(row["text"] for row in passages)
+    assert ("Asaph Hall", "Phobos (moon)") in {(row["person"], row["page"]) for row in passages}
     assert similar and {row["person"] for row in similar} <= names
     assert kinds[0] == {"relation": "discovered by", "cosine": 1.0} and len(kinds) == 5
     moons = {row["person"]: set(row["discovered"]) for row in discovered}

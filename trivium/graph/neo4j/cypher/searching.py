@@ -10,7 +10,7 @@ from enum import Enum
 from functools import cache
 from typing import LiteralString
 
-from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES, WORD_INDEX
+from trivium.graph.neo4j.cypher import schema
 from trivium.graph.schema import Hop, Label
 
 
@@ -101,7 +101,7 @@ RETURN collect([uri, chunk.position, vector.similarity.cosine(chunk.embedding, $
 
 # Hits of a full-text query, [[uri, score]].
 KEYWORD_HITS: LiteralString = f"""
-CALL db.index.fulltext.queryNodes('{WORD_INDEX}', $query, {{limit: $count}}) YIELD node, score
+CALL db.index.fulltext.queryNodes('{schema.WORD_INDEX}', $query, {{limit: $count}}) YIELD node, score
 RETURN collect([node.uri, score])
 """
 
@@ -109,7 +109,7 @@ RETURN collect([node.uri, score])
 def _near(labels: tuple[Label, ...], dialect: Dialect) -> LiteralString:
     """Rows of (index of the label, node, score) for the best ``$kept`` of the ``$count`` neighbours from each index."""
     if dialect is Dialect.PROCEDURE:
-        names = ", ".join(f"'{VECTOR_INDEXES[label]}'" for label in labels)
+        names = ", ".join(f"'{schema.VECTOR_INDEXES[label]}'" for label in labels)
         return f"""
         UNWIND range(0, {len(labels) - 1}) AS place
         CALL (place) {{
@@ -118,7 +118,7 @@ def _near(labels: tuple[Label, ...], dialect: Dialect) -> LiteralString:
         }}
         """
     parts = [
-        f"MATCH (node:Trivium{label}) SEARCH node IN (VECTOR INDEX {VECTOR_INDEXES[label]} FOR $vector LIMIT $count)"
+        f"MATCH (node:Trivium{label}) SEARCH node IN (VECTOR INDEX {schema.VECTOR_INDEXES[label]} FOR $vector LIMIT $count)"
         f" SCORE AS score RETURN {place} AS place, node, score ORDER BY score DESC LIMIT $kept"
         for place, label in enumerate(labels)
     ]
@@ -185,7 +185,7 @@ RETURN [one IN asked | [vector.similarity.cosine(one.chunk.embedding, $vector), 
 # document frequency of each term, [[term, df]].
 KEYWORD_SEARCH: LiteralString = f"""
 CALL () {{
-  CALL db.index.fulltext.queryNodes('{WORD_INDEX}', $query, {{limit: $count}}) YIELD node, score
+  CALL db.index.fulltext.queryNodes('{schema.WORD_INDEX}', $query, {{limit: $count}}) YIELD node, score
   RETURN collect([node.uri, score, node.search_terms, node.heading_count]) AS hits
 }}
 RETURN hits, COLLECT {{ UNWIND $terms AS term MATCH (t:TriviumTerm {{term: term}}) RETURN [term, t.df] }}
