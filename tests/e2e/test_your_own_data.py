@@ -18,7 +18,8 @@ PAGE = "docs/howto/your-own-data.md"
 ALL: LiteralString = """
 MATCH (n) RETURN elementId(n) AS one, labels(n) AS kinds, properties(n) AS of ORDER BY one
 UNION ALL MATCH (a)-[r]->(b)
-RETURN elementId(r) AS one, [type(r)] AS kinds, {of: properties(r), start: elementId(a), end: elementId(b)} AS of ORDER BY one
+RETURN elementId(r) AS one, [type(r)] AS kinds, {of: properties(r), start: elementId(a), end: elementId(b)} AS of
+ORDER BY one
 """
 
 

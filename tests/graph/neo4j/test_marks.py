@@ -9,13 +9,11 @@ import pytest
 
 from trivium.graph.neo4j.cypher import (
     checking,
-    migrating,
     picture_vectors,
     reading,
     scanning,
     schema,
     searching,
-    typing_relations,
     vectors,
     writing,
 )
@@ -54,7 +52,6 @@ def _queries() -> dict[str, str]:
         f"{module.__name__.rpartition('.')[-1]}.{name} {place}": text
         for module in (
             checking,
-            migrating,
             picture_vectors,
             reading,
             scanning,

@@ -31,6 +31,7 @@ OF_THE_WHOLE = {
     "PAGES_OF_FILES",
     "UNLINKED_PAGES",
     "TYPES_TO_FOLLOW",
+    "NAMED_TYPES",
 }
 """Counts of everything there is of something, and what is looked for among all pages, or all relation types, when
 documents come; no search asks them."""

@@ -111,5 +111,7 @@ def test_any_relation_has_a_plain_name(relation: str, style: str) -> None:
 
 
 def test_another_style_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="expected relations to be lower, upper or none, got 'Upper'"):
+    with pytest.raises(
+        ConfigurationError, match="expected relations to be lower, upper or none, got 'Upper'"
+    ):
         parse_address("bolt://localhost?relations=Upper")

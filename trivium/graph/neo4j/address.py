@@ -53,7 +53,9 @@ def parse_address(store: str) -> Address:
     if options or parts.fragment or parts.path.count("/") > 1 or not _has_sound_port(parts):
         raise ConfigurationError(f"expected {EXPECTED}, got {store!r}")
     if relations and relations not in STYLES:
-        raise ConfigurationError(f"expected relations to be {', '.join(STYLES[:-1])} or none, got {relations!r}")
+        raise ConfigurationError(
+            f"expected relations to be {', '.join(STYLES[:-1])} or none, got {relations!r}"
+        )
     if named and (not _PREFIX.fullmatch(prefix) or prefix == "Trivium"):
         raise ConfigurationError(
             "expected a prefix of letters and digits that begins with a capital, such as Acme, and is not Trivium (32"

@@ -149,7 +149,9 @@ class Neo4jChecker:
         types = self._connection.read(cypher.OTHER_RELATIONS, whole=True)[0][0]
         if types:
             yield stale_derived(
-                _RELATIONS, "relations do not have the embedding of their type, or its relationship", sorted(types)
+                _RELATIONS,
+                "relations do not have the embedding of their type, or its relationship",
+                sorted(types),
             )
 
     # -- reading and writing --------------------------------------------------------------------------------------

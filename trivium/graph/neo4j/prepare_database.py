@@ -15,9 +15,9 @@ from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import schema as cypher
 from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
 from trivium.graph.neo4j.cypher.searching import Dialect
-from trivium.graph.neo4j.migrate import VERSION_BEFORE, migrate
 from trivium.graph.neo4j.vectors import read_embedder
-from trivium.graph.node_properties import STORE_VERSION
+from trivium.graph.neo4j.write_steps import lock
+from trivium.graph.node_properties import STORE_VERSION, title_of
 from trivium.graph.records import Progress
 
 CONNECTIVITY = 16
@@ -32,6 +32,8 @@ _USUAL = {
 }
 _COMPARED = ("vector.dimensions", *_USUAL)
 _FILLED = 100
+_VERSION_BEFORE = 9
+_NODES_A_WRITE = 5_000
 _FIRST_WAIT = 0.05
 _LONGEST_WAIT = 1.0
 
@@ -105,14 +107,40 @@ def recognise(connection: Connection) -> None:
             f"the database at {connection.address} holds no store; make one with"
             f"  trivium build SOURCE --store {connection.address}"
         )
-    if version not in (VERSION_BEFORE, STORE_VERSION):
+    if version not in (_VERSION_BEFORE, STORE_VERSION):
         raise StoreFormatError(
             f"the store at {connection.address} has schema version {version}, this program reads version"
             f" {STORE_VERSION}: build it again in another database"
         )
     make_schema(connection, read_indexes(connection))
-    if version == VERSION_BEFORE:
-        migrate(connection)
+    if version == _VERSION_BEFORE:
+        _migrate(connection)
+
+
+def _migrate(connection: Connection) -> None:
+    """Move what only the program reads off the chunks, and give nodes titles. An interrupted change goes on with the next
+    opening. The indexes of this version are there.
+    """
+
+    async def move(transaction: AsyncManagedTransaction) -> bool:
+        await lock(transaction)
+        return bool((await rows(transaction, cypher.MOVE_DATA, {"limit": _NODES_A_WRITE}))[0][0])
+
+    async def name(transaction: AsyncManagedTransaction) -> bool:
+        await lock(transaction)
+        found = (await rows(transaction, cypher.UNTITLED, {"limit": _NODES_A_WRITE}))[0][0]
+        await rows(transaction, cypher.SET_TITLES, {"rows": [[node, title_of(uri)] for node, uri in found]})
+        return bool(found)
+
+    async def finish(transaction: AsyncManagedTransaction) -> None:
+        await lock(transaction)
+        await rows(transaction, cypher.SET_VERSION, {"version": STORE_VERSION})
+
+    for step in (move, name):
+        while connection.write(step):
+            pass
+    connection.write(finish)
+    connection.change_schema(cypher.DROP_OLD_INDEX)
 
 
 def detect(connection: Connection) -> Dialect:

@@ -115,8 +115,8 @@ class Neo4jStore(GraphReads, KeywordReads, VectorsPart, PictureVectorsPart, Grap
     # -- maintenance ------------------------------------------------------------------------------------------
 
     def refresh(self, progress: Progress | None = None) -> None:
-        """Give relations the vectors of their types and, if wanted, typed relationships, create missing vector indexes and wait until all indexes are
-        populated.
+        """Give relations the vectors of their types and, if wanted, typed relationships, create missing vector indexes
+        and wait until all indexes are populated.
         """
         try:
             embed_relations(self._connection)

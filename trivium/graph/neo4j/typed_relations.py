@@ -8,11 +8,13 @@ keeps them, whoever makes it.
 from __future__ import annotations
 
 import re
+from typing import LiteralString
 
 from neo4j import AsyncManagedTransaction
 
 from trivium.graph.neo4j.connection import Connection, rows
-from trivium.graph.neo4j.cypher import typing_relations as cypher
+from trivium.graph.neo4j.cypher import reading
+from trivium.graph.neo4j.cypher import writing as cypher
 from trivium.graph.neo4j.write_steps import lock
 from trivium.graph.node_properties import ALIAS_OF
 from trivium.graph.schema import RelationshipType
@@ -41,7 +43,7 @@ def relationship_type(relation: str, style: str) -> str:
 def choose_style(connection: Connection) -> None:
     """Note how the store's address wants typed relationships, if it says so; :func:`type_relations` makes them so."""
     wanted = connection.address.relations
-    if not wanted or wanted == (connection.read(cypher.READ_STYLE)[0][0] or "none"):
+    if not wanted or wanted == (connection.read(reading.READ_STYLE)[0][0] or "none"):
         return
 
     async def write(transaction: AsyncManagedTransaction) -> None:
@@ -55,22 +57,25 @@ def type_relations(connection: Connection) -> None:
     """Make the typed relationships as noted, type by type in several transactions. What is interrupted goes on with the
     next call.
     """
-    style = connection.read(cypher.READ_STYLE)[0][0]
-    for kind, there in connection.read(cypher.TYPES):
+    style = connection.read(reading.READ_STYLE)[0][0]
+    for kind, there in connection.read(reading.NAMED_TYPES):
         wanted = relationship_type(kind, style) if style else None
         if wanted == there:
             continue
-        asked = {"type": kind, "typed": wanted or "", "limit": _A_WRITE}
+        steps = (cypher.DROP_OTHER_TYPED, cypher.MAKE_TYPED) if wanted else (cypher.DROP_OTHER_TYPED,)
 
         async def write(
-            transaction: AsyncManagedTransaction, kind: str = kind, wanted: str | None = wanted, asked=asked
+            transaction: AsyncManagedTransaction,
+            kind: str = kind,
+            wanted: str | None = wanted,
+            steps: tuple[LiteralString, ...] = steps,
         ) -> bool:
             await lock(transaction)
-            steps = (cypher.DROP_OTHERS, cypher.MAKE) if wanted else (cypher.DROP_OTHERS,)
+            asked = {"type": kind, "typed": wanted or "", "limit": _A_WRITE}
             for step in steps:
                 if (await rows(transaction, step, asked))[0][0]:
                     return False
-            await rows(transaction, cypher.MARK, {"type": kind, "typed": wanted})
+            await rows(transaction, cypher.NAME_TYPE, {"type": kind, "typed": wanted})
             return True
 
         while not connection.write(write):

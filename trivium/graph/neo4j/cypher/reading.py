@@ -238,6 +238,11 @@ TYPES_TO_FOLLOW: LiteralString = """
 MATCH (t:TriviumRelationType) WHERE t.embedding IS NOT NULL AND t.relations_embedded IS NULL RETURN t.type ORDER BY t.type
 """
 
+# How typed relationships are written, and those of each type.
+READ_STYLE: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.relations"
+
+NAMED_TYPES: LiteralString = "MATCH (t:TriviumRelationType) RETURN t.type, t.typed ORDER BY t.type"
+
 # Positions in $relations with their embeddings. A stated relation precedes a mirrored one of the same name.
 RELATION_EMBEDDINGS: LiteralString = """
 UNWIND $relations AS row

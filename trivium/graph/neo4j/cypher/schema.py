@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import LiteralString, cast
+from typing import LiteralString
 
 from trivium.graph.node_properties import InternalLabel
 from trivium.graph.schema import Label
@@ -130,6 +130,30 @@ YIELD name, value
 RETURN name, value
 """
 
+# -- a store of the version before: everything of a chunk on one node, and no titles ------------------------------------
+
+MOVE_DATA: LiteralString = """
+MATCH (c:TriviumChunk) WHERE c.heading_count IS NOT NULL WITH c LIMIT $limit
+MERGE (d:TriviumChunkData {uri: c.uri})
+SET d:ChunkData:TriviumChunkData, d.search_terms = coalesce(c.search_terms, ''), d.heading_count = c.heading_count,
+  d.sentences = c.sentences, d.thumbnail = c.thumbnail, d.picture_vector = c.picture_vector
+REMOVE c.search_terms, c.heading_count, c.sentences, c.thumbnail, c.picture_vector
+RETURN count(c)
+"""
+
+UNTITLED: LiteralString = """
+MATCH (n:TriviumEntity|TriviumSubChapter|TriviumChunk) WHERE n.title IS NULL AND n.uri IS NOT NULL
+WITH n LIMIT $limit RETURN collect([elementId(n), n.uri])
+"""
+
+SET_TITLES: LiteralString = (
+    "UNWIND $rows AS row MATCH (n) WHERE elementId(n) = row[0] SET n.title = row[1] RETURN count(n)"
+)
+
+SET_VERSION: LiteralString = "MATCH (t:TriviumStore {id: 1}) SET t.schema_version = $version"
+
+DROP_OLD_INDEX: LiteralString = "DROP INDEX trivium_chunk_search_terms IF EXISTS"
+
 # -- a prefix of one's own -----------------------------------------------------------------------------------------
 
 _PLAIN = re.compile(r":[A-Z]\w*(?=:Trivium[A-Z])")
@@ -145,4 +169,4 @@ def with_prefix(text: LiteralString, prefix: str) -> LiteralString:
     >>> with_prefix("CREATE (:Term:TriviumTerm)", "Acme"), with_prefix("trivium_chunk_uri", "Acme")
     ('CREATE (:AcmeTerm)', 'Acme_chunk_uri')
     """
-    return cast(LiteralString, _NAME.sub(prefix, _PLAIN.sub("", text)))
+    return _NAME.sub(prefix, _PLAIN.sub("", text))

@@ -118,8 +118,8 @@ def _near(labels: tuple[Label, ...], dialect: Dialect) -> LiteralString:
         }}
         """
     parts = [
-        f"MATCH (node:Trivium{label}) SEARCH node IN (VECTOR INDEX {schema.VECTOR_INDEXES[label]} FOR $vector LIMIT $count)"
-        f" SCORE AS score RETURN {place} AS place, node, score ORDER BY score DESC LIMIT $kept"
+        f"MATCH (node:Trivium{label}) SEARCH node IN (VECTOR INDEX {schema.VECTOR_INDEXES[label]} FOR $vector"
+        f" LIMIT $count) SCORE AS score RETURN {place} AS place, node, score ORDER BY score DESC LIMIT $kept"
         for place, label in enumerate(labels)
     ]
     return f"CYPHER 25 CALL () {{ {' UNION ALL '.join(parts)} }}"

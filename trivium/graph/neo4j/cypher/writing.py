@@ -237,25 +237,6 @@ ON MATCH SET r.pages = r.pages + row.pages
 MERGE (b)-[:semantic_rel {type: row.mirror, stated: false}]->(a)
 """
 
-# The typed relationships of a store that has them (trivium.graph.neo4j.typed_relations).
-WITHDRAW_TYPED: LiteralString = """
-UNWIND $rows AS row
-MATCH (t:TriviumRelationType {type: row.type}) WHERE t.typed IS NOT NULL
-MATCH (a:TriviumEntity {uri: row.source})
-MATCH (b:TriviumEntity {uri: row.target})
-WHERE NOT EXISTS { (a)-[:semantic_rel {type: row.type, stated: true}]->(b) }
-MATCH (a)-[x]->(b) WHERE x.semantic_rel = row.type
-DELETE x
-"""
-
-STATE_TYPED: LiteralString = """
-UNWIND $rows AS row
-MATCH (t:TriviumRelationType {type: row.type}) WHERE t.typed IS NOT NULL
-MATCH (a) WHERE elementId(a) = row.source
-MATCH (b) WHERE elementId(b) = row.target
-MERGE (a)-[:$(t.typed) {semantic_rel: row.type}]->(b)
-"""
-
 STATED_BY: LiteralString = """
 UNWIND $triples AS row
 MATCH (:TriviumEntity {uri: row[0]})-[r:semantic_rel {type: row[1], stated: true}]->(:TriviumEntity {uri: row[2]})
@@ -296,6 +277,44 @@ SET p.relation_sources = coalesce(p.relation_sources, []) + row.sources,
 CREATE_TYPES: LiteralString = """
 UNWIND $rows AS row CREATE (:RelationType:TriviumRelationType {type: row.type, text_hash: row.text_hash})
 """
+
+# -- typed relationships: their property is the relation's type as it is written, their own type is a parameter ---
+
+WITHDRAW_TYPED: LiteralString = """
+UNWIND $rows AS row
+MATCH (t:TriviumRelationType {type: row.type}) WHERE t.typed IS NOT NULL
+MATCH (a:TriviumEntity {uri: row.source})
+MATCH (b:TriviumEntity {uri: row.target})
+WHERE NOT EXISTS { (a)-[:semantic_rel {type: row.type, stated: true}]->(b) }
+MATCH (a)-[x]->(b) WHERE x.semantic_rel = row.type
+DELETE x
+"""
+
+STATE_TYPED: LiteralString = """
+UNWIND $rows AS row
+MATCH (t:TriviumRelationType {type: row.type}) WHERE t.typed IS NOT NULL
+MATCH (a) WHERE elementId(a) = row.source
+MATCH (b) WHERE elementId(b) = row.target
+MERGE (a)-[:$(t.typed) {semantic_rel: row.type}]->(b)
+"""
+
+SET_STYLE: LiteralString = "MATCH (t:TriviumStore {id: 1}) SET t.relations = $style"
+
+# Some typed relationships of relations of a type that have another name than wanted.
+DROP_OTHER_TYPED: LiteralString = """
+MATCH (a:TriviumEntity)-[r:semantic_rel {type: $type}]->(b:TriviumEntity) WHERE r.stated
+MATCH (a)-[x]->(b) WHERE x.semantic_rel = $type AND type(x) <> $typed
+WITH x LIMIT $limit DELETE x RETURN count(*)
+"""
+
+# For some relations of a type that have none.
+MAKE_TYPED: LiteralString = """
+MATCH (a:TriviumEntity)-[r:semantic_rel {type: $type}]->(b:TriviumEntity)
+WHERE r.stated AND NOT EXISTS { MATCH (a)-[x]->(b) WHERE x.semantic_rel = $type AND type(x) = $typed }
+WITH a, b LIMIT $limit CREATE (a)-[:$($typed) {semantic_rel: $type}]->(b) RETURN count(*)
+"""
+
+NAME_TYPE: LiteralString = "MATCH (t:TriviumRelationType {type: $type}) SET t.typed = $typed"
 
 # -- questions that chunks answer --------------------------------------------------------------------------------
 
