@@ -130,6 +130,10 @@ def test_all_doors_of_a_store_with_a_prefix_leave_everything_else_as_it_was(
             )
             until(lambda: client.get(f"/jobs/{job.json()['id']}").json()["state"] == "done")
         assert run("stats")["nodes"]["Page"] == 4
+        _records(folder / "pages.jsonl", "Mars", "Phobos")
+        run("build", folder, "--prune")
+        assert _others(driver) == before
+        assert {each["title"] for each in run("list")["documents"]} == {"Mars", "Phobos", "Sun"}
         run("remove", "Sun", "Phobos")
         assert run("check", "--full")["findings"] == []
         assert _others(driver) == before
