@@ -138,15 +138,12 @@ def explore(store: str, progress: Progress | None = None) -> Exploration:
     browser = f"{root}/browser/?connectURL={quote(f'{scheme}://{quote(address.user)}@{server}', safe=':/@%')}"
     if address.database is not None:
         browser += f"&db={quote(address.database, safe='')}"
+    guide = write_guide(settings.home / "explore.html", connection.named)
     style = guide_folder() / "explore" / "trivium.grass"
     if address.prefix:
-        own = settings.home / f"{address.prefix}.grass"
-        own.parent.mkdir(parents=True, exist_ok=True)
-        own.write_text(_STYLED.sub(f"node.{address.prefix}", style.read_text("utf-8")), "utf-8")
-        style = own
-    return Exploration(
-        browser, address.user, write_guide(settings.home / "explore.html", connection.named), style
-    )
+        usual, style = style.read_text("utf-8"), settings.home / f"{address.prefix}.grass"
+        style.write_text(_STYLED.sub(f"node.{address.prefix}", usual), "utf-8")
+    return Exploration(browser, address.user, guide, style)
 
 
 def guide_folder() -> Path:

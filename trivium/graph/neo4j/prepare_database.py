@@ -15,6 +15,7 @@ from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import schema as cypher
 from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
 from trivium.graph.neo4j.cypher.searching import Dialect
+from trivium.graph.neo4j.cypher.writing import NOTE
 from trivium.graph.neo4j.vectors import read_embedder
 from trivium.graph.neo4j.write_steps import lock
 from trivium.graph.node_properties import STORE_VERSION, title_of
@@ -118,29 +119,30 @@ def recognise(connection: Connection) -> None:
 
 
 def _migrate(connection: Connection) -> None:
-    """Move what only the program reads off the chunks, and give nodes titles. An interrupted change goes on with the next
-    opening. The indexes of this version are there.
+    """Move what only the program reads off the chunks, and give nodes titles, in several transactions. What is
+    interrupted goes on at the next opening. The indexes of this version are there.
     """
-
-    async def move(transaction: AsyncManagedTransaction) -> bool:
-        await lock(transaction)
-        return bool((await rows(transaction, cypher.MOVE_DATA, {"limit": _NODES_A_WRITE}))[0][0])
-
-    async def name(transaction: AsyncManagedTransaction) -> bool:
-        await lock(transaction)
-        found = (await rows(transaction, cypher.UNTITLED, {"limit": _NODES_A_WRITE}))[0][0]
-        await rows(transaction, cypher.SET_TITLES, {"rows": [[node, title_of(uri)] for node, uri in found]})
-        return bool(found)
-
-    async def finish(transaction: AsyncManagedTransaction) -> None:
-        await lock(transaction)
-        await rows(transaction, cypher.SET_VERSION, {"version": STORE_VERSION})
-
-    for step in (move, name):
+    for step in (_move_data, _give_titles):
         while connection.write(step):
             pass
-    connection.write(finish)
+    connection.write(_note_version)
     connection.change_schema(cypher.DROP_OLD_INDEX)
+
+
+async def _move_data(transaction: AsyncManagedTransaction) -> int:
+    await lock(transaction)
+    return int((await rows(transaction, cypher.MOVE_DATA, {"limit": _NODES_A_WRITE}))[0][0])
+
+
+async def _give_titles(transaction: AsyncManagedTransaction) -> int:
+    await lock(transaction)
+    found = (await rows(transaction, cypher.UNTITLED, {"limit": _NODES_A_WRITE}))[0][0]
+    await rows(transaction, cypher.SET_TITLES, {"rows": [[node, title_of(uri)] for node, uri in found]})
+    return len(found)
+
+
+async def _note_version(transaction: AsyncManagedTransaction) -> None:
+    await rows(transaction, NOTE, {"values": {"schema_version": STORE_VERSION}})
 
 
 def detect(connection: Connection) -> Dialect:

@@ -8,7 +8,7 @@ keeps them, whoever makes it.
 from __future__ import annotations
 
 import re
-from typing import LiteralString
+from functools import partial
 
 from neo4j import AsyncManagedTransaction
 
@@ -48,7 +48,7 @@ def choose_style(connection: Connection) -> None:
 
     async def write(transaction: AsyncManagedTransaction) -> None:
         await lock(transaction)
-        await rows(transaction, cypher.SET_STYLE, {"style": None if wanted == "none" else wanted})
+        await rows(transaction, cypher.NOTE, {"values": {"relations": None if wanted == "none" else wanted}})
 
     connection.write(write)
 
@@ -62,21 +62,16 @@ def type_relations(connection: Connection) -> None:
         wanted = relationship_type(kind, style) if style else None
         if wanted == there:
             continue
-        steps = (cypher.DROP_OTHER_TYPED, cypher.MAKE_TYPED) if wanted else (cypher.DROP_OTHER_TYPED,)
-
-        async def write(
-            transaction: AsyncManagedTransaction,
-            kind: str = kind,
-            wanted: str | None = wanted,
-            steps: tuple[LiteralString, ...] = steps,
-        ) -> bool:
-            await lock(transaction)
-            asked = {"type": kind, "typed": wanted or "", "limit": _A_WRITE}
-            for step in steps:
-                if (await rows(transaction, step, asked))[0][0]:
-                    return False
-            await rows(transaction, cypher.NAME_TYPE, {"type": kind, "typed": wanted})
-            return True
-
-        while not connection.write(write):
+        while not connection.write(partial(_type_some, kind=kind, wanted=wanted)):
             pass
+
+
+async def _type_some(transaction: AsyncManagedTransaction, kind: str, wanted: str | None) -> bool:
+    """Change some relations of a type, and return whether all are as wanted."""
+    await lock(transaction)
+    asked = {"type": kind, "typed": wanted or "", "limit": _A_WRITE}
+    for step in (cypher.DROP_OTHER_TYPED, *([cypher.MAKE_TYPED] if wanted else [])):
+        if (await rows(transaction, step, asked))[0][0]:
+            return False
+    await rows(transaction, cypher.NAME_TYPE, {"type": kind, "typed": wanted})
+    return True

@@ -150,8 +150,6 @@ SET_TITLES: LiteralString = (
     "UNWIND $rows AS row MATCH (n) WHERE elementId(n) = row[0] SET n.title = row[1] RETURN count(n)"
 )
 
-SET_VERSION: LiteralString = "MATCH (t:TriviumStore {id: 1}) SET t.schema_version = $version"
-
 DROP_OLD_INDEX: LiteralString = "DROP INDEX trivium_chunk_search_terms IF EXISTS"
 
 # -- a prefix of one's own -----------------------------------------------------------------------------------------

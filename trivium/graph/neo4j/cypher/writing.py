@@ -298,8 +298,6 @@ MATCH (b) WHERE elementId(b) = row.target
 MERGE (a)-[:$(t.typed) {semantic_rel: row.type}]->(b)
 """
 
-SET_STYLE: LiteralString = "MATCH (t:TriviumStore {id: 1}) SET t.relations = $style"
-
 # Some typed relationships of relations of a type that have another name than wanted.
 DROP_OTHER_TYPED: LiteralString = """
 MATCH (a:TriviumEntity)-[r:semantic_rel {type: $type}]->(b:TriviumEntity) WHERE r.stated
