@@ -110,8 +110,8 @@ def test_any_relation_has_a_plain_name(relation: str, style: str) -> None:
     assert name not in ("cites", "semantic_rel", "alias_of")
 
 
-def test_another_style_is_refused() -> None:
-    with pytest.raises(
-        ConfigurationError, match="expected relations to be lower, upper or none, got 'Upper'"
-    ):
-        parse_address("bolt://localhost?relations=Upper")
+@pytest.mark.parametrize("style", ["Upper", ""])
+def test_another_style_is_refused(style: str) -> None:
+    """It says which there are."""
+    with pytest.raises(ConfigurationError, match="expected relations to be lower, upper or none, got '"):
+        parse_address(f"bolt://localhost?relations={style}")

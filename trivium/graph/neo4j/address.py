@@ -48,15 +48,14 @@ def parse_address(store: str) -> Address:
             "expected an address without user and password: set NEO4J_USER and NEO4J_PASSWORD instead"
         )
     options = parse_qs(parts.query, keep_blank_values=True)
-    named = "prefix" in options
-    prefix, relations = (options.pop(name, [""])[-1] for name in ("prefix", "relations"))
+    prefix, relations = (options.pop(name, [None])[-1] for name in ("prefix", "relations"))
     if options or parts.fragment or parts.path.count("/") > 1 or not _has_sound_port(parts):
         raise ConfigurationError(f"expected {EXPECTED}, got {store!r}")
-    if relations and relations not in STYLES:
+    if relations is not None and relations not in STYLES:
         raise ConfigurationError(
             f"expected relations to be {', '.join(STYLES[:-1])} or none, got {relations!r}"
         )
-    if named and (not _PREFIX.fullmatch(prefix) or prefix == "Trivium"):
+    if prefix is not None and (not _PREFIX.fullmatch(prefix) or prefix == "Trivium"):
         raise ConfigurationError(
             "expected a prefix of letters and digits that begins with a capital, such as Acme, and is not Trivium (32"
             f" characters at most), got {prefix!r}"
@@ -67,8 +66,8 @@ def parse_address(store: str) -> Address:
         database=parts.path.strip("/") or settings.neo4j_database,
         user=settings.neo4j_user,
         password=settings.neo4j_password.get_secret_value(),
-        prefix=prefix,
-        relations=relations,
+        prefix=prefix or "",
+        relations=relations or "",
     )
 
 

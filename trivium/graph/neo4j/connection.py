@@ -205,7 +205,7 @@ class Connection:
 
     async def _write(self, work: Callable[[AsyncManagedTransaction], Coroutine[Any, Any, T]]) -> T:
         async def named(transaction: AsyncManagedTransaction) -> T:
-            return await work(cast(AsyncManagedTransaction, _Named(transaction, self.named)))
+            return await work(cast(AsyncManagedTransaction, _Named(transaction, self)))
 
         bounded = unit_of_work(timeout=self._timeout * WHOLE_FACTOR)(named if self.address.prefix else work)
         async with self._driver.session(
@@ -256,14 +256,11 @@ class Connection:
 class _Named:
     """A transaction that is told queries with the usual names."""
 
-    def __init__(
-        self, transaction: AsyncManagedTransaction, named: Callable[[LiteralString], LiteralString]
-    ) -> None:
-        self._transaction = transaction
-        self._named = named
+    def __init__(self, transaction: AsyncManagedTransaction, connection: Connection) -> None:
+        self._transaction, self._connection = transaction, connection
 
     async def run(self, query: LiteralString, parameters: dict[str, Any]) -> Any:
-        return await self._transaction.run(self._named(query), parameters)
+        return await self._transaction.run(self._connection.named(query), parameters)
 
 
 async def _values(result: Any) -> Rows:

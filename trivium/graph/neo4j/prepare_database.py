@@ -119,9 +119,7 @@ def recognise(connection: Connection) -> None:
 
 
 def _migrate(connection: Connection) -> None:
-    """Move what only the program reads off the chunks, and give nodes titles, in several transactions. What is
-    interrupted goes on at the next opening. The indexes of this version are there.
-    """
+    """Move what only the program reads off the chunks, and give nodes titles. An interrupted change goes on later."""
     for step in (_move_data, _give_titles):
         while connection.write(step):
             pass

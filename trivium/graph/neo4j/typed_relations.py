@@ -54,9 +54,7 @@ def choose_style(connection: Connection) -> None:
 
 
 def type_relations(connection: Connection) -> None:
-    """Make the typed relationships as noted, type by type in several transactions. What is interrupted goes on with the
-    next call.
-    """
+    """Make the typed relationships as noted, in several transactions. What is interrupted goes on with the next call."""
     style = connection.read(reading.READ_STYLE)[0][0]
     for kind, there in connection.read(reading.NAMED_TYPES):
         wanted = relationship_type(kind, style) if style else None

@@ -144,14 +144,16 @@ def _fields(properties: Properties, row: Mapping[str, Any]) -> str:
     return "".join(["," if value is None else f",{encode(value)}" for value, encode in values])
 
 
-_EMBEDDED: Properties = {"text": Kind.TEXT, "text_hash": Kind.TEXT, "embedding": Kind.VECTOR}
+_EMBEDDED: Properties = {
+    "title": Kind.TEXT,
+    "text": Kind.TEXT,
+    "text_hash": Kind.TEXT,
+    "embedding": Kind.VECTOR,
+}
 _PLACE: Properties = {"chunk": Kind.TEXT, "start": Kind.NUMBER, "end": Kind.NUMBER}
 _NAMED: Properties = {"uri": Kind.TEXT, "name": Kind.TEXT, "short_name": Kind.TEXT}
-_TITLE: Properties = {"title": Kind.TEXT}
 
-ENTITIES = NodeTable(
-    "entities", (Label.ENTITY,), {**_NAMED, **_TITLE, **_EMBEDDED, "type": Kind.TEXT, "": Kind.LABEL}
-)
+ENTITIES = NodeTable("entities", (Label.ENTITY,), {**_NAMED, **_EMBEDDED, "type": Kind.TEXT, "": Kind.LABEL})
 PAGES = NodeTable(
     "pages",
     (Label.ENTITY, Label.PAGE),
@@ -179,7 +181,6 @@ SECTIONS = NodeTable(
     (Label.SUBCHAPTER,),
     {
         "uri": Kind.TEXT,
-        **_TITLE,
         **_EMBEDDED,
         "level": Kind.NUMBER,
         "position": Kind.NUMBER,
@@ -191,7 +192,6 @@ CHUNKS = NodeTable(
     (Label.CHUNK,),
     {
         "uri": Kind.TEXT,
-        **_TITLE,
         **_EMBEDDED,
         "kind": Kind.TEXT,
         "position": Kind.NUMBER,

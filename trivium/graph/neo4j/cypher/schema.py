@@ -146,9 +146,7 @@ MATCH (n:TriviumEntity|TriviumSubChapter|TriviumChunk) WHERE n.title IS NULL AND
 WITH n LIMIT $limit RETURN collect([elementId(n), n.uri])
 """
 
-SET_TITLES: LiteralString = (
-    "UNWIND $rows AS row MATCH (n) WHERE elementId(n) = row[0] SET n.title = row[1] RETURN count(n)"
-)
+SET_TITLES: LiteralString = "UNWIND $rows AS row MATCH (n) WHERE elementId(n) = row[0] SET n.title = row[1]"
 
 DROP_OLD_INDEX: LiteralString = "DROP INDEX trivium_chunk_search_terms IF EXISTS"
 
