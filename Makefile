@@ -8,7 +8,7 @@ DEV_EXTRAS := dev,docs,$(EXTRAS),ocr,speech,ray,zim,openai,fastembed,multilingua
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 
-.PHONY: install dev demo test test-slow check torture bench docs models neo4j local-llm ragas sbom package lock clean
+.PHONY: install dev demo test test-slow check torture bench docs models neo4j local-llm ragas peers sbom package lock clean
 
 install: $(VENV)/installed
 
@@ -86,6 +86,12 @@ local-llm: install
 ragas: install
 	$(BIN)/python tools/install_packages.py -c constraints.txt --no-deps ragas langchain-openai \
 	    instructor scikit-network appdirs diskcache nest-asyncio
+
+# neo4j-graphrag and langchain-neo4j, for the test that searches a store with them. The first asks for an older fsspec, which
+# nothing that is used here needs: they are installed as those of ragas are.
+peers: dev
+	$(BIN)/python tools/install_packages.py -c constraints.txt --no-deps neo4j-graphrag langchain-neo4j \
+	    json_repair langgraph-checkpoint ormsgpack pypdf
 
 # What a release is made of, in build/: sbom.json (CycloneDX) and licences.md. Another choice: EXTRAS_OF_RELEASE=serve,mcp
 EXTRAS_OF_RELEASE ?= serve

@@ -29,7 +29,7 @@ os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
 
 ASKS_SHARED_SERVERS = re.compile(
     r"tests/graph/neo4j/|tests/browser/test_neo4j_"
-    r"|tests/e2e/test_(neo4j_faults|neo4j_hostile|neo4j_two_servers|explore_(guide|names))\.py"
+    r"|tests/e2e/test_(neo4j_faults|neo4j_hostile|neo4j_two_servers|explore_(guide|names)|your_own_data)\.py"
     r"|.*\[neo4j"
 )
 """Of the ids of tests: those that ask one of the shared servers."""
@@ -42,7 +42,7 @@ TRAINS = re.compile(r"tests/(training/|experiments/test_thesis\.py|e2e/test_trai
 """Those that train networks: TensorFlow takes seconds to import, and should be in one process only."""
 
 READS_SAMPLE = re.compile(
-    r"tests/(browser/test_neo4j_|e2e/test_explore_guide\.py|graph/neo4j/test_plans\.py)"
+    r"tests/(browser/test_neo4j_|e2e/test_(explore_guide|your_own_data)\.py|graph/neo4j/test_plans\.py)"
     r"|tests/graph/neo4j/test_memory\.py::test_(a_search_asks|keyword_search)_"
 )
 """Those of them that only read the sample in a server. They come one after another: the others empty the database, and

@@ -49,6 +49,7 @@ EXECUTED_PAGES: dict[str, tuple[str, ...]] = {
     "docs/howto/mcp.md": ("my-store",),
     "docs/howto/langchain.md": ("my-store",),
     "docs/howto/neo4j.md": (),
+    "docs/howto/your-own-data.md": (),
     "docs/howto/dbpedia.md": (),
     "docs/reference/cli.md": (),
     "docs/reference/api.md": (),

@@ -196,6 +196,21 @@ def test_two_steps_lead_from_galilei_to_probes(driver: Driver) -> None:
     assert ("Europa (moon)#Exploration#chunk-1", "cites", "Voyager 2") in edges
 
 
+def test_who_clicks_a_passage_sees_what_it_says(driver: Driver) -> None:
+    """No property of any node people click holds what only the program reads, but the vector that indexes need; nodes
+    with what it does read are connected with nothing."""
+    found = driver.execute_query("MATCH (c:Chunk) UNWIND keys(c) AS key RETURN DISTINCT key").records
+    assert {record["key"] for record in found} <= {
+        *("uri", "title", "text", "kind", "position", "start", "end", "token_count", "citations", "anchors"),
+        *("text_hash", "embedding"),
+    }
+    titles = driver.execute_query("MATCH (c:Chunk {uri: 'Moon#Exploration#chunk-3'}) RETURN c.title").records
+    assert titles[0].value() == "Moon > Exploration"
+    others = "MATCH (d:ChunkData) RETURN count(d) AS there, count { (:ChunkData)--() } AS tied"
+    there, tied = driver.execute_query(others).records[0].values()
+    assert there > 600 and tied == 0
+
+
 def test_explore_says_where_to_go_and_keeps_the_password(
     neo4j_2026: Server, trivium: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

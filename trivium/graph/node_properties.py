@@ -14,16 +14,19 @@ from typing import Any
 from trivium.graph.page_facts import encode_metadata, page_digest
 from trivium.graph.page_graph import ChunkNode, Name, PageGraph, RelationEdge, SectionNode
 from trivium.graph.records import Codes
-from trivium.graph.schema import embedding_text, entity_text, headings_as_text, unescape
+from trivium.graph.schema import CHUNK_MARK, embedding_text, entity_text, headings_as_text, headings_of, unescape
 from trivium.graph.stored_vectors import text_hash
 from trivium.text.normalise import normalise_name, without_parenthesis
 
+STORE_VERSION = 10
+"""What a store in Neo4j is laid out by. Version 9 is changed into it when it is opened."""
 _MARK = "Trivium"
 
 
 class InternalLabel(StrEnum):
     """Labels of nodes that a store in Neo4j has beside those of the graph, for its own use. The last is a mark."""
 
+    CHUNK_DATA = "ChunkData"
     ALIAS = "Alias"
     TERM = "Term"
     RELATION_TYPE = "RelationType"
@@ -72,6 +75,16 @@ def names_of(title: str) -> tuple[str | None, str | None]:
     return _key(name), (_key(short) if short != name else None)
 
 
+def title_of(uri: str) -> str:
+    """What people call a node: a title, the heading of a section, the headings over a chunk.
+
+    >>> title_of("C%23 (language)"), title_of("Mars#Moons"), title_of("Mars#Moons#chunk-1")
+    ('C# (language)', 'Moons', 'Mars > Moons')
+    """
+    section, mark, _ = uri.rpartition(CHUNK_MARK)
+    return " > ".join(headings_of(section)) if mark else headings_of(uri)[-1]
+
+
 def term_key(term: str) -> str:
     """What a search term is counted under: itself, or its hash where it is longer than any word.
 
@@ -96,6 +109,7 @@ def entity_row(uri: str) -> Parameters:
     text = entity_text(uri)
     return {
         "uri": uri,
+        "title": title_of(uri),
         "text": text,
         "text_hash": text_hash(text),
         "name": name,
@@ -169,6 +183,7 @@ def section_row(section: SectionNode) -> Parameters:
     """A section."""
     return {
         "uri": section.uri,
+        "title": title_of(section.uri),
         "text_hash": text_hash(section.uri),
         "level": section.level,
         "position": section.position,
@@ -178,9 +193,9 @@ def section_row(section: SectionNode) -> Parameters:
 
 def chunk_row(chunk: ChunkNode, headings: list[str]) -> Parameters:
     """A chunk under its headings."""
-    of_headings = chunk.heading_terms.split()
     return {
         "uri": chunk.uri,
+        "title": " > ".join(headings),
         "text": chunk.text,
         "text_hash": text_hash(embedding_text(headings, chunk.text)),
         "kind": str(chunk.kind),
@@ -190,13 +205,21 @@ def chunk_row(chunk: ChunkNode, headings: list[str]) -> Parameters:
         "token_count": chunk.token_count,
         "first_page": None if chunk.pages is None else chunk.pages[0],
         "last_page": None if chunk.pages is None else chunk.pages[1],
-        "thumbnail": b64encode(chunk.thumbnail).decode() if chunk.thumbnail else None,
         "citations": list(chunk.cites),
         "anchors": list(chunk.anchors) or None,
         "names": [name.uri for name in chunk.names] or None,
         "name_places": [encode_name_place(name) for name in chunk.names] or None,
+    }
+
+
+def data_row(chunk: ChunkNode) -> Parameters:
+    """What of a chunk only the program reads, on a node of its own, so that who clicks a chunk sees what it says."""
+    of_headings = chunk.heading_terms.split()
+    return {
+        "uri": chunk.uri,
         "search_terms": " ".join([*of_headings, *chunk.terms.split()]),
         "heading_count": len(of_headings),
+        "thumbnail": b64encode(chunk.thumbnail).decode() if chunk.thumbnail else None,
     }
 
 
@@ -213,11 +236,12 @@ def ancestors(page: PageGraph) -> dict[str, list[str]]:
 
 
 def chunks_by_parent(page: PageGraph) -> dict[str, list[Parameters]]:
-    """uri of the page or section -> the chunks directly under it, in the order of the page."""
+    """uri of the page or section -> the chunks directly under it, in the order of the page, each as the properties of
+    its two nodes, ``shown`` and ``data``."""
     found: dict[str, list[Parameters]] = {}
     for parent, chunks in _grouped(page).items():
         headings = headings_as_text(parent)
-        found[parent] = [chunk_row(chunk, headings) for chunk in chunks]
+        found[parent] = [{"shown": chunk_row(chunk, headings), "data": data_row(chunk)} for chunk in chunks]
     return found
 
 

@@ -20,10 +20,10 @@ from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import schema as cypher
 from trivium.graph.neo4j.prepare_database import recognise
 from trivium.graph.neo4j.vectors import embed_relations
-from trivium.graph.node_properties import InternalLabel, with_marks
+from trivium.graph.node_properties import STORE_VERSION, InternalLabel, with_marks
 from trivium.graph.page_facts import encode_metadata, page_digest
 from trivium.graph.page_graph import ChunkNode
-from trivium.graph.schema import SCHEMA_VERSION, unescape
+from trivium.graph.schema import headings_of, unescape
 from trivium.graph.source_store.derived_graph import Graph, chunk_text
 from trivium.text.normalise import normalise_name, without_parenthesis
 
@@ -72,7 +72,7 @@ def empty(connection: Connection) -> None:
 
     async def work(transaction: Any) -> None:
         await rows(transaction, _EMPTY)
-        await rows(transaction, cypher.CREATE_STORE, {"version": SCHEMA_VERSION})
+        await rows(transaction, cypher.CREATE_STORE, {"version": STORE_VERSION})
 
     connection.write(work)
 
@@ -158,7 +158,13 @@ def _nodes(oracle: MemoryStore) -> Nodes:
     graph = oracle._graph
     nodes: Nodes = {}
     for uri, text in graph.entities.items():
-        entity = {"uri": uri, "text": text, "type": graph.types.get(uri), **_names(uri)}
+        entity = {
+            "uri": uri,
+            "title": unescape(uri),
+            "text": text,
+            "type": graph.types.get(uri),
+            **_names(uri),
+        }
         if uri in graph.pages:
             page = graph.pages[uri]
             entity |= {
@@ -180,9 +186,11 @@ def _nodes(oracle: MemoryStore) -> Nodes:
             nodes[(uri, *labels)]["body"] = graph.pages[uri].text
     for _, section in graph.sections.values():
         own = {"uri": section.uri, "text": section.uri, "level": section.level, "position": section.position}
+        own["title"] = headings_of(section.uri)[-1]
         nodes[(section.uri, "SubChapter")] = _with_vector(oracle, section.uri, own)
     for _, chunk in graph.chunks.values():
         nodes[(chunk.uri, "Chunk")] = _chunk(oracle, chunk)
+        nodes[(chunk.uri, "ChunkData")] = _data(oracle, chunk)
     for kind in {relation.type for relation in graph.relations}:
         nodes[(kind, "RelationType")] = _with_vector(oracle, kind, {"type": kind})
         if kind in oracle._now().searchable.texts:
@@ -197,7 +205,7 @@ def _nodes(oracle: MemoryStore) -> Nodes:
     terms = [f"{chunk.heading_terms} {chunk.terms}".split() for _, chunk in graph.chunks.values()]
     for term, df in Counter(term for each in terms for term in set(each)).items():
         nodes[(term, "Term")] = {"term": term, "df": df}
-    own_node = {"id": 1, "schema_version": SCHEMA_VERSION, "term_total": sum(map(len, terms))}
+    own_node = {"id": 1, "schema_version": STORE_VERSION, "term_total": sum(map(len, terms))}
     if oracle.embedder is not None:
         own_node |= {
             "embedder": oracle.embedder.name,
@@ -211,6 +219,7 @@ def _nodes(oracle: MemoryStore) -> Nodes:
 def _chunk(oracle: MemoryStore, chunk: ChunkNode) -> dict[str, Any]:
     own = {
         "uri": chunk.uri,
+        "title": " > ".join(headings_of(chunk.parent)),
         "kind": chunk.kind,
         "position": chunk.position,
         "start": chunk.start,
@@ -220,16 +229,24 @@ def _chunk(oracle: MemoryStore, chunk: ChunkNode) -> dict[str, Any]:
         "anchors": list(chunk.anchors) or None,
         "names": [name.uri for name in chunk.names] or None,
         "name_places": [f"{name.start} {name.end} {name.kind}" for name in chunk.names] or None,
-        "heading_count": len(chunk.heading_terms.split()),
         "first_page": None if chunk.pages is None else chunk.pages[0],
         "last_page": None if chunk.pages is None else chunk.pages[1],
-        "thumbnail": base64.b64encode(chunk.thumbnail).decode() if chunk.thumbnail else None,
     }
-    texts = {"text": chunk.text, "search_terms": f"{chunk.heading_terms} {chunk.terms}".strip()}
+    return _with_vector(oracle, chunk_text(chunk), own) | {"text": chunk.text}
+
+
+def _data(oracle: MemoryStore, chunk: ChunkNode) -> dict[str, Any]:
+    own: dict[str, Any] = {
+        "uri": chunk.uri,
+        "search_terms": f"{chunk.heading_terms} {chunk.terms}".strip(),
+        "heading_count": len(chunk.heading_terms.split()),
+    }
+    if chunk.thumbnail:
+        own["thumbnail"] = base64.b64encode(chunk.thumbnail).decode()
     sentences = oracle._now().searchable.sentences
     if chunk_text(chunk) in sentences:
-        texts["sentences"] = base64.b64encode(sentences[chunk_text(chunk)]).decode()
-    return _with_vector(oracle, chunk_text(chunk), own) | texts
+        own["sentences"] = base64.b64encode(sentences[chunk_text(chunk)]).decode()
+    return own
 
 
 def _edges(oracle: MemoryStore) -> Edges:

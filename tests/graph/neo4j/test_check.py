@@ -97,7 +97,7 @@ REPAIRED = {
         "relations",
         "MATCH (:Entity {uri: 'Sun'})-[r:semantic_rel]->() SET r.embedding = [1.0, 2.0]",
     ),
-    "an index": ("index", "DROP INDEX trivium_chunk_search_terms"),
+    "an index": ("index", "DROP INDEX trivium_search_terms"),
 }
 
 

@@ -24,7 +24,7 @@ from trivium.graph.schema import Hop, Label
 MARKS = {
     *("TriviumPage", "TriviumEntity", "TriviumSubChapter", "TriviumChunk", "TriviumQuestion"),
     *KIND_LABELS.values(),
-    *("TriviumAlias", "TriviumTerm", "TriviumRelationType", "TriviumStore"),
+    *("TriviumChunkData", "TriviumAlias", "TriviumTerm", "TriviumRelationType", "TriviumStore"),
 }
 PUBLIC = {mark.removeprefix("Trivium") for mark in MARKS - {*KIND_LABELS.values(), "TriviumStore"}}
 NOT_OF_NODES = {"CONSTRAINTS", "INDEXES", "CREATE_VECTOR_INDEX"}
@@ -50,7 +50,16 @@ def _queries() -> dict[str, str]:
     """Every constant and what every builder makes."""
     found = {
         f"{module.__name__.rpartition('.')[-1]}.{name} {place}": text
-        for module in (checking, picture_vectors, reading, scanning, schema, searching, vectors, writing)
+        for module in (
+            checking,
+            picture_vectors,
+            reading,
+            scanning,
+            schema,
+            searching,
+            vectors,
+            writing,
+        )
         for name, value in vars(module).items()
         if name.isupper() and name.strip("_") not in NOT_OF_NODES
         for place, text in enumerate(_texts(value))

@@ -31,6 +31,7 @@ OF_THE_WHOLE = {
     "PAGES_OF_FILES",
     "UNLINKED_PAGES",
     "TYPES_TO_FOLLOW",
+    "NAMED_TYPES",
 }
 """Counts of everything there is of something, and what is looked for among all pages, or all relation types, when
 documents come; no search asks them."""
@@ -44,8 +45,6 @@ PARAMETERS: dict[str, Any] = {
     "vector": [0.5] * 384,
     "near": [["A", 0.5]],
     "relations": [{"place": 0, "source": "A", "type": "r", "target": "B"}],
-    "indexes": ["trivium_chunk_embedding"],
-    "index": "trivium_chunk_search_terms",
     "query": '"a"',
     "page": "A",
     **dict.fromkeys(("count", "kept", "nodes", "rows"), 9),

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.contract.graphs import IDENTITY, graph, unit
-from tests.graph.neo4j.database import connected, empty
+from tests.contract.graphs import IDENTITY, codes, graph, unit
+from tests.graph.neo4j.database import connected, empty, found
 from tests.graph.neo4j.stores import credentials
 from tests.neo4j_servers import Server
 from tests.neo4j_wipe import wipe
@@ -32,8 +32,9 @@ from trivium.graph.neo4j.prepare_database import (
     recognise,
     vector_config,
 )
+from trivium.graph.node_properties import STORE_VERSION
 from trivium.graph.open_store import never_left_empty
-from trivium.graph.schema import SCHEMA_VERSION, Label
+from trivium.graph.schema import Label
 from trivium.index.load_report import IngestReport
 from trivium.types import EmbedderIdentity
 
@@ -97,9 +98,36 @@ def test_a_store_of_another_version_is_refused(connection: Connection) -> None:
     prepare(connection)
     _run(connection, "MATCH (t:TriviumStore) SET t.schema_version = 99")
     with pytest.raises(
-        StoreFormatError, match=f"schema version 99, this program reads version {SCHEMA_VERSION}:"
+        StoreFormatError, match=f"schema version 99, this program reads version {STORE_VERSION}:"
     ):
         recognise(connection)
+
+
+def test_a_store_of_the_version_before_is_changed_when_it_is_opened(connection: Connection) -> None:
+    """Into what it would be if it were made now: node by node, with its index of words."""
+    prepare(connection)
+    store = Neo4jStore(connection, Dialect.PROCEDURE)
+    store.set_embedder(IDENTITY)
+    store.write([graph("C%23", [("red", ["Sun"])], {"Moons": [("two of them", ["Sun"])]})])
+    passages = list(store.pending_sentences())[:1]
+    store.put_sentences(passages, [codes(passage.text) for passage in passages])
+    now = found(connection)
+    _run(connection, "MATCH (n:TriviumEntity|TriviumSubChapter|TriviumChunk) REMOVE n.title")
+    _run(
+        connection,
+        "MATCH (c:TriviumChunk) MATCH (d:TriviumChunkData {uri: c.uri}) SET c += properties(d) DELETE d",
+    )
+    _run(connection, "MATCH (t:TriviumStore) SET t.schema_version = 9")
+    connection.change_schema("DROP INDEX trivium_search_terms")
+    connection.change_schema(
+        "CREATE FULLTEXT INDEX trivium_chunk_search_terms FOR (n:TriviumChunk) ON EACH [n.search_terms]"
+        " OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}"
+    )
+    assert found(connection) != now
+    recognise(connection)
+    assert found(connection) == now
+    assert store.keyword_search(["red"], 3) == ["C%23#chunk-1"]
+    assert not connection.read("SHOW INDEXES YIELD name WHERE name = 'trivium_chunk_search_terms'")
 
 
 def test_opening_makes_what_is_missing_and_writes_nothing_else(

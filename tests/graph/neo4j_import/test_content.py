@@ -106,17 +106,18 @@ def test_lines_are_what_the_manual_of_the_importer_asks_for(tmp_path: Path) -> N
     (record,) = store.pages()
     lines = {path.name: path.read_text("utf-8") for path in tmp_path.glob("*.csv")}
     assert not {"sections.csv", "next.csv", "questions.csv"} & set(lines)
-    assert lines["pages.csv"].startswith('1,"The ""X""","the x",,"The ""X""","')
+    assert lines["pages.csv"].startswith('1,"The ""X""","the x",,"The ""X""","The ""X""","')
     assert lines["pages.csv"].endswith(
         f',,,"",,"{page.content_hash}","{page_digest(page)}","one\ntwo\n",,,,,"{record.added}","Z","The ""X"""'
         ',"is","Y",\n'
     )
-    assert lines["chunks.csv"].startswith('2,"The ""X""#chunk-1","one\ntwo","')
-    assert lines["chunks.csv"].endswith(',,,"paragraph",0,0,7,2,,,,,"Y\x1fZ",,,,"the x one two",2\n')
+    assert lines["chunks.csv"].startswith('2,"The ""X""#chunk-1","The ""X""","one\ntwo","')
+    assert lines["chunks.csv"].endswith(',,"paragraph",0,0,7,2,,,"Y\x1fZ",,,\n')
+    assert lines["chunk_data.csv"] == '3,"The ""X""#chunk-1","the x one two",2,,,\n'
     assert lines["has_chunk.csv"] == "1,2\n"
     assert lines["is_chunk_of.csv"] == "2,1\n"
-    assert lines["cites.csv"] == "2,3,0\n2,1,1\n"
-    assert lines["semantic_rel.csv"] == '1,3,"is",true,"The ""X""",,,,\n3,1,"is_is_of",false,,,,,\n'
+    assert lines["cites.csv"] == "2,4,0\n2,1,1\n"
+    assert lines["semantic_rel.csv"] == '1,4,"is",true,"The ""X""",,,,\n4,1,"is_is_of",false,,,,,\n'
     headers = {path.stem: path.read_text("utf-8").strip() for path in (tmp_path / "headers").iterdir()}
     assert headers["cites"] == ":START_ID,:END_ID,position:long"
     assert headers["cited_in"] == ":END_ID,:START_ID,position:IGNORE"

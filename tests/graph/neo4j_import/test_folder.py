@@ -252,4 +252,4 @@ def test_every_file_is_imported(store: MemoryStore, tmp_path: Path) -> None:
     assert set(named) - set(headers) == set(there) - set(headers)
     mirrored = {name for name in named if named.count(name) == 2}
     assert {Path(name).stem for name in mirrored} == {"cites"}
-    assert "--read-buffer-size=33554432" in arguments
+    assert "--read-buffer-size=16777216" in arguments

@@ -307,7 +307,9 @@ def test_the_imported_database_is_the_written_one(loads: Loads) -> None:
 
 def test_sentences_are_known_to_be_none_after_either_load(loads: Loads) -> None:
     """The importer takes the empty string for what it is: chunks without the property are still to be embedded."""
-    chunks = [row for key, row in loads.imported.nodes.items() if key[1:] == ("Chunk", "TriviumChunk")]
+    chunks = [
+        row for key, row in loads.imported.nodes.items() if key[1:] == ("ChunkData", "TriviumChunkData")
+    ]
     assert {type(row.get("sentences")) for row in chunks} == {str, type(None)}
     assert {bool(row["sentences"]) for row in chunks if "sentences" in row} == {True, False}
 

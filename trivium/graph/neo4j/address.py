@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from trivium.errors import ConfigurationError
 from trivium.settings.settings import load_settings
 
 SCHEMES = ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc")
-EXPECTED = "bolt://HOST[:PORT][/DATABASE] or neo4j://HOST[:PORT][/DATABASE]"
+EXPECTED = "bolt://HOST[:PORT][/DATABASE][?prefix=PREFIX&relations=upper] or neo4j:// the same"
+STYLES = ("lower", "upper", "none")
+_PREFIX = re.compile("[A-Z][A-Za-z0-9]{0,31}")
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
     """A database on a server. ``uri`` is what the driver connects to; a ``database`` of None is the user's home
-    database.
+    database. ``prefix`` is that of the store's labels, indexes and constraints; empty for the usual names. ``relations``
+    is how typed relationships are to be written (:mod:`trivium.graph.neo4j.typed_relations`); empty for no change.
     """
 
     uri: str
     database: str | None
     user: str
     password: str = field(repr=False)
+    prefix: str = ""
+    relations: str = ""
 
     def __str__(self) -> str:
-        return self.uri if self.database is None else f"{self.uri}/{self.database}"
+        database = "" if self.database is None else f"/{self.database}"
+        return f"{self.uri}{database}{self.prefix and f'?prefix={self.prefix}'}"
 
 
 def parse_address(store: str) -> Address:
@@ -40,14 +47,27 @@ def parse_address(store: str) -> Address:
         raise ConfigurationError(
             "expected an address without user and password: set NEO4J_USER and NEO4J_PASSWORD instead"
         )
-    if parts.query or parts.fragment or parts.path.count("/") > 1 or not _has_sound_port(parts):
+    options = parse_qs(parts.query, keep_blank_values=True)
+    prefix, relations = (options.pop(name, [None])[-1] for name in ("prefix", "relations"))
+    if options or parts.fragment or parts.path.count("/") > 1 or not _has_sound_port(parts):
         raise ConfigurationError(f"expected {EXPECTED}, got {store!r}")
+    if relations is not None and relations not in STYLES:
+        raise ConfigurationError(
+            f"expected relations to be {', '.join(STYLES[:-1])} or none, got {relations!r}"
+        )
+    if prefix is not None and (not _PREFIX.fullmatch(prefix) or prefix == "Trivium"):
+        raise ConfigurationError(
+            "expected a prefix of letters and digits that begins with a capital, such as Acme, and is not Trivium (32"
+            f" characters at most), got {prefix!r}"
+        )
     settings = load_settings()
     return Address(
         uri=f"{parts.scheme}://{parts.netloc}",
         database=parts.path.strip("/") or settings.neo4j_database,
         user=settings.neo4j_user,
         password=settings.neo4j_password.get_secret_value(),
+        prefix=prefix or "",
+        relations=relations or "",
     )
 
 

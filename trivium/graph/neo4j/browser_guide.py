@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
@@ -78,6 +79,8 @@ def _is_neo4j(session: requests.Session, address: str) -> bool:
         return False
 
 
+_STYLED = re.compile(r"node\.(?:Trivium)?(?=[A-Z])")
+"""A label in the style sheet."""
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -135,13 +138,12 @@ def explore(store: str, progress: Progress | None = None) -> Exploration:
     browser = f"{root}/browser/?connectURL={quote(f'{scheme}://{quote(address.user)}@{server}', safe=':/@%')}"
     if address.database is not None:
         browser += f"&db={quote(address.database, safe='')}"
-    folder = guide_folder()
-    return Exploration(
-        browser,
-        address.user,
-        write_guide(settings.home / "explore.html"),
-        folder / "explore" / "trivium.grass",
-    )
+    guide = write_guide(settings.home / "explore.html", connection.named)
+    style = guide_folder() / "explore" / "trivium.grass"
+    if address.prefix:
+        usual, style = style.read_text("utf-8"), settings.home / f"{address.prefix}.grass"
+        style.write_text(_STYLED.sub(f"node.{address.prefix}", usual), "utf-8")
+    return Exploration(browser, address.user, guide, style)
 
 
 def guide_folder() -> Path:
@@ -151,10 +153,10 @@ def guide_folder() -> Path:
     return packaged if packaged.is_dir() else package.parent / "docs"
 
 
-def write_guide(target: Path) -> Path:
-    """Write the guide as an HTML page. Clicking a query selects all of it."""
+def write_guide(target: Path, named: Callable[[str], str] = str) -> Path:
+    """Write the guide as an HTML page, with the names of a store. Clicking a query selects all of it."""
     folder = guide_folder()
-    text = (folder / "explore.md").read_text("utf-8")
+    text = named((folder / "explore.md").read_text("utf-8"))
     page = _PAGE.format(
         base=escape(f"{folder.as_uri()}/"),
         title=escape(text.partition("\n")[0].lstrip("# ")),

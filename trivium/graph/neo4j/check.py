@@ -30,6 +30,7 @@ from trivium.graph.neo4j.prepare_database import (
     read_indexes,
     vector_config,
 )
+from trivium.graph.neo4j.typed_relations import type_relations
 from trivium.graph.neo4j.vectors import ROWS_A_READ, embed_relations, read_embedder
 from trivium.graph.neo4j.write_steps import in_batches, lock, next_version
 from trivium.graph.node_properties import term_key
@@ -74,6 +75,7 @@ class Neo4jChecker:
         if _RELATIONS in by_kind:
             self._write(cypher.UNMARK_TYPES, "types", by_kind[_RELATIONS].where)
             embed_relations(self._connection)
+            type_relations(self._connection)
         if _INDEXES in by_kind:
             make_schema(self._connection, read_indexes(self._connection))
             ensure_vector_indexes(self._connection)
@@ -147,7 +149,9 @@ class Neo4jChecker:
         types = self._connection.read(cypher.OTHER_RELATIONS, whole=True)[0][0]
         if types:
             yield stale_derived(
-                _RELATIONS, "relations do not have the embedding of their type", sorted(types)
+                _RELATIONS,
+                "relations do not have the embedding of their type, or its relationship",
+                sorted(types),
             )
 
     # -- reading and writing --------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
-from typing import Any, LiteralString, TypeVar
+from typing import Any, LiteralString, TypeVar, cast
 
 from neo4j import (
     READ_ACCESS,
@@ -36,6 +36,7 @@ from neo4j.exceptions import (
 from trivium.common import stopping
 from trivium.errors import StoreBusyError, StoreError, StoreNotFoundError
 from trivium.graph.neo4j.address import Address
+from trivium.graph.neo4j.cypher.schema import with_prefix
 
 Row = list[Any]
 Rows = list[Row]
@@ -98,6 +99,12 @@ class Connection:
             user_agent="trivium",
             telemetry_disabled=True,
         )
+
+    def named(self, text: LiteralString) -> LiteralString:
+        """Return a query, or the name of an index, with the names of this store: of all queries the one place that
+        knows of prefixes.
+        """
+        return with_prefix(text, self.address.prefix) if self.address.prefix else text
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine on the loop and return its result. An interrupt of the caller, or closing the connection,
@@ -165,7 +172,7 @@ class Connection:
         transaction of the driver. The latter is used if the first attempt fails with a transient error (such as a
         leader change).
         """
-        bounded = Query(query, timeout=self._timeout * (WHOLE_FACTOR if whole else 1))
+        bounded = Query(self.named(query), timeout=self._timeout * (WHOLE_FACTOR if whole else 1))
         asked = _prepared(parameters)
         try:
             async with self._driver.session(
@@ -197,7 +204,10 @@ class Connection:
         return self.run(self._write(work))
 
     async def _write(self, work: Callable[[AsyncManagedTransaction], Coroutine[Any, Any, T]]) -> T:
-        bounded = unit_of_work(timeout=self._timeout * WHOLE_FACTOR)(work)
+        async def named(transaction: AsyncManagedTransaction) -> T:
+            return await work(cast(AsyncManagedTransaction, _Named(transaction, self)))
+
+        bounded = unit_of_work(timeout=self._timeout * WHOLE_FACTOR)(named if self.address.prefix else work)
         async with self._driver.session(
             database=self.address.database, bookmark_manager=self._bookmarks
         ) as session:
@@ -212,7 +222,7 @@ class Connection:
     async def _change_schema(self, statement: LiteralString, parameters: Mapping[str, Any] | None) -> None:
         try:
             await self._driver.execute_query(
-                statement, _prepared(parameters), database_=self.address.database
+                self.named(statement), _prepared(parameters), database_=self.address.database
             )
         except ClientError as error:
             if error.code != _MADE_MEANWHILE:
@@ -241,6 +251,16 @@ class Connection:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+class _Named:
+    """A transaction that is told queries with the usual names."""
+
+    def __init__(self, transaction: AsyncManagedTransaction, connection: Connection) -> None:
+        self._transaction, self._connection = transaction, connection
+
+    async def run(self, query: LiteralString, parameters: dict[str, Any]) -> Any:
+        return await self._transaction.run(self._connection.named(query), parameters)
 
 
 async def _values(result: Any) -> Rows:

@@ -18,7 +18,6 @@ from trivium.graph.filtered_store import Within
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import scanning
 from trivium.graph.neo4j.cypher import searching as cypher
-from trivium.graph.neo4j.cypher.schema import WORD_INDEX
 from trivium.graph.neo4j.keyword_search import any_of
 from trivium.graph.neo4j.reader import GraphReads
 from trivium.graph.neo4j.store_cache import StoreCache
@@ -121,9 +120,7 @@ class Neo4jWithin(Within):
             return []
         count = int(_MARGIN * k * len(allowed.mask) / len(allowed.rows)) + 1
         while True:
-            hits = self._connection.read(
-                cypher.KEYWORD_HITS, {"index": WORD_INDEX, "query": query, "count": count}
-            )[0][0]
+            hits = self._connection.read(cypher.KEYWORD_HITS, {"query": query, "count": count})[0][0]
             found = [(uri, score) for uri, score in hits if uri in allowed.uri_set]
             if len(found) >= k or len(hits) < count:
                 return [uri for uri, score in sorted(found, key=lambda hit: rank_key(hit[1], hit[0]))][:k]

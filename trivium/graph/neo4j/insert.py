@@ -42,7 +42,7 @@ class Parts:
         for parent, chunks in chunks_by_parent(page).items():
             self.chunks.append((parent, chunks))
             for further in above[parent]:
-                self.chunks_above.setdefault(further, []).extend(chunk["uri"] for chunk in chunks)
+                self.chunks_above.setdefault(further, []).extend(chunk["shown"]["uri"] for chunk in chunks)
         self.follows += neighbours(page)
 
     @property
@@ -53,17 +53,21 @@ class Parts:
     @property
     def chunk_hashes(self) -> list[str]:
         """Hashes of the texts of chunks."""
-        return [chunk["text_hash"] for _, chunks in self.chunks for chunk in chunks]
+        return [chunk["shown"]["text_hash"] for _, chunks in self.chunks for chunk in chunks]
 
     @property
     def search_terms(self) -> list[str]:
         """Search terms of each chunk."""
-        return [chunk["search_terms"] for _, chunks in self.chunks for chunk in chunks]
+        return [chunk["data"]["search_terms"] for _, chunks in self.chunks for chunk in chunks]
 
     @property
     def citations(self) -> dict[str, list[str]]:
         """Chunk uri -> the titles it links to."""
-        return {chunk["uri"]: chunk["citations"] for _, chunks in self.chunks for chunk in chunks}
+        return {
+            chunk["shown"]["uri"]: chunk["shown"]["citations"]
+            for _, chunks in self.chunks
+            for chunk in chunks
+        }
 
 
 async def insert_pages(

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from trivium.graph.neo4j.cypher import searching as cypher
-from trivium.graph.neo4j.cypher.schema import WORD_INDEX
 from trivium.graph.neo4j.store_cache import ChunkTerms
 from trivium.graph.neo4j.store_part import StorePart
 from trivium.graph.node_properties import term_key
@@ -48,7 +47,7 @@ class KeywordReads(StorePart):
             return []
         content = self._cache.state(self._connection).content_key
         keys = {term_key(term): term for term in terms}
-        asked = {"index": WORD_INDEX, "query": query, "count": k, "terms": list(keys)}
+        asked = {"query": query, "count": k, "terms": list(keys)}
         hits, frequencies = self._connection.read(cypher.KEYWORD_SEARCH, asked)[0]
         self._cache.terms.put(content, {uri: _chunk_terms(*found) for uri, _, *found in hits})
         self._cache.frequencies.put(content, _with_zeros(keys.values(), frequencies, keys))

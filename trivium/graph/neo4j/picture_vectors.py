@@ -1,4 +1,4 @@
-"""Vectors of pictures, stored as properties of their chunks in base64, like the thumbnails."""
+"""Vectors of pictures, stored in base64 beside the thumbnails."""
 
 from __future__ import annotations
 

@@ -15,9 +15,11 @@ from trivium.graph.neo4j.connection import Connection, rows
 from trivium.graph.neo4j.cypher import schema as cypher
 from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
 from trivium.graph.neo4j.cypher.searching import Dialect
+from trivium.graph.neo4j.cypher.writing import NOTE
 from trivium.graph.neo4j.vectors import read_embedder
+from trivium.graph.neo4j.write_steps import lock
+from trivium.graph.node_properties import STORE_VERSION, title_of
 from trivium.graph.records import Progress
-from trivium.graph.schema import SCHEMA_VERSION
 
 CONNECTIVITY = 16
 """Edges per node of a vector index; the server's default."""
@@ -31,6 +33,8 @@ _USUAL = {
 }
 _COMPARED = ("vector.dimensions", *_USUAL)
 _FILLED = 100
+_VERSION_BEFORE = 9
+_NODES_A_WRITE = 5_000
 _FIRST_WAIT = 0.05
 _LONGEST_WAIT = 1.0
 
@@ -70,7 +74,7 @@ def prepare(connection: Connection) -> None:
 
 
 async def _create_store(transaction: AsyncManagedTransaction) -> None:
-    await rows(transaction, cypher.CREATE_STORE, {"version": SCHEMA_VERSION})
+    await rows(transaction, cypher.CREATE_STORE, {"version": STORE_VERSION})
 
 
 def discard_empty(connection: Connection) -> bool:
@@ -93,8 +97,8 @@ def exists(connection: Connection) -> bool:
 
 
 def recognise(connection: Connection) -> None:
-    """Check that the database holds a readable store, and create missing constraints and indexes, as after a bulk
-    import. Nothing is written if nothing is missing.
+    """Check that the database holds a readable store, change one of the version before into one of this, and create
+    missing constraints and indexes, as after a bulk import. Nothing is written if nothing is missing.
 
     Raises StoreNotFoundError if there is no store, StoreFormatError for one of another version.
     """
@@ -104,12 +108,39 @@ def recognise(connection: Connection) -> None:
             f"the database at {connection.address} holds no store; make one with"
             f"  trivium build SOURCE --store {connection.address}"
         )
-    if version != SCHEMA_VERSION:
+    if version not in (_VERSION_BEFORE, STORE_VERSION):
         raise StoreFormatError(
             f"the store at {connection.address} has schema version {version}, this program reads version"
-            f" {SCHEMA_VERSION}: build it again in another database"
+            f" {STORE_VERSION}: build it again in another database"
         )
     make_schema(connection, read_indexes(connection))
+    if version == _VERSION_BEFORE:
+        _migrate(connection)
+
+
+def _migrate(connection: Connection) -> None:
+    """Move what only the program reads off the chunks, and give nodes titles. An interrupted change goes on later."""
+    for step in (_move_data, _give_titles):
+        while connection.write(step):
+            pass
+    connection.write(_note_version)
+    connection.change_schema(cypher.DROP_OLD_INDEX)
+
+
+async def _move_data(transaction: AsyncManagedTransaction) -> int:
+    await lock(transaction)
+    return int((await rows(transaction, cypher.MOVE_DATA, {"limit": _NODES_A_WRITE}))[0][0])
+
+
+async def _give_titles(transaction: AsyncManagedTransaction) -> int:
+    await lock(transaction)
+    found = (await rows(transaction, cypher.UNTITLED, {"limit": _NODES_A_WRITE}))[0][0]
+    await rows(transaction, cypher.SET_TITLES, {"rows": [[node, title_of(uri)] for node, uri in found]})
+    return len(found)
+
+
+async def _note_version(transaction: AsyncManagedTransaction) -> None:
+    await rows(transaction, NOTE, {"values": {"schema_version": STORE_VERSION}})
 
 
 def detect(connection: Connection) -> Dialect:
@@ -127,9 +158,10 @@ async def _detect(connection: Connection) -> Dialect:
 
 
 def read_indexes(connection: Connection) -> dict[str, Index]:
-    """Return the store's indexes by name. The index behind a constraint has the constraint's name."""
-    found = connection.read(cypher.SHOW_INDEXES, {"names": list(cypher.NAMES)})
-    return {name: Index(*rest) for name, *rest in found}
+    """Return the store's indexes by their usual name. The index behind a constraint has the constraint's name."""
+    usual = {connection.named(name): name for name in cypher.NAMES}
+    found = connection.read(cypher.SHOW_INDEXES, {"names": list(usual)})
+    return {usual[name]: Index(*rest) for name, *rest in found}
 
 
 def ensure_vector_indexes(connection: Connection, progress: Progress | None = None) -> None:
@@ -200,4 +232,4 @@ def _drop_schema(connection: Connection) -> None:
     """Drop constraints and indexes."""
     for name in cypher.NAMES:
         statement = cypher.DROP_CONSTRAINT if name in cypher.CONSTRAINTS else cypher.DROP_INDEX
-        connection.change_schema(statement, {"name": name})
+        connection.change_schema(statement, {"name": connection.named(name)})

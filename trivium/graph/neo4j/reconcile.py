@@ -221,6 +221,7 @@ async def withdraw(transaction: AsyncManagedTransaction, statements: Statements)
         for (source, kind, target), pages in statements.withdrawn.items()
     ]
     await in_batches(transaction, cypher.WITHDRAW, "rows", rows)
+    await in_batches(transaction, cypher.WITHDRAW_TYPED, "rows", rows)
 
 
 async def state_relations(
@@ -233,6 +234,7 @@ async def state_relations(
         for row, pages in zip(_stated_rows(statements, entities), statements.stated.values(), strict=True)
     ]
     await in_batches(transaction, cypher.STATE, "rows", rows)
+    await in_batches(transaction, cypher.STATE_TYPED, "rows", rows)
     noted = [statement_row(page, edges) for page, edges in change.relations.items()]
     await in_batches(transaction, cypher.NOTE_STATEMENTS, "rows", noted)
 

@@ -27,6 +27,7 @@ from trivium.graph.neo4j.prepare_database import (
 )
 from trivium.graph.neo4j.reader import GraphReads
 from trivium.graph.neo4j.store_cache import StoreCache
+from trivium.graph.neo4j.typed_relations import choose_style, type_relations
 from trivium.graph.neo4j.vector_search import Searcher
 from trivium.graph.neo4j.vectors import VectorsPart, embed_relations
 from trivium.graph.neo4j.walk_graph import project
@@ -64,6 +65,7 @@ class Neo4jStore(GraphReads, KeywordReads, VectorsPart, PictureVectorsPart, Grap
         connection = _connect(address)
         try:
             prepare(connection)
+            choose_style(connection)
             return cls(connection, detect(connection))
         except BaseException:
             connection.close()
@@ -77,6 +79,7 @@ class Neo4jStore(GraphReads, KeywordReads, VectorsPart, PictureVectorsPart, Grap
         connection = _connect(address)
         try:
             recognise(connection)
+            choose_style(connection)
             return cls(connection, detect(connection))
         except BaseException:
             connection.close()
@@ -112,11 +115,12 @@ class Neo4jStore(GraphReads, KeywordReads, VectorsPart, PictureVectorsPart, Grap
     # -- maintenance ------------------------------------------------------------------------------------------
 
     def refresh(self, progress: Progress | None = None) -> None:
-        """Give relations the vectors of their types, create missing vector indexes and wait until all indexes are
-        populated.
+        """Give relations the vectors of their types and, if wanted, typed relationships, create missing vector indexes
+        and wait until all indexes are populated.
         """
         try:
             embed_relations(self._connection)
+            type_relations(self._connection)
             ensure_vector_indexes(self._connection, progress)
         finally:
             self._cache.forget_state()

@@ -16,7 +16,6 @@ from trivium.common.cache import SingleFlight
 from trivium.common.iteration import batched
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher import searching as cypher
-from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
 from trivium.graph.neo4j.cypher.searching import Dialect
 from trivium.graph.neo4j.prepare_database import ensure_vector_indexes
 from trivium.graph.neo4j.store_cache import StoreCache
@@ -122,7 +121,7 @@ class Searcher:
     def nearest_by_index(self, label: Label, vector: Vectors, count: int) -> list[Neighbour]:
         """Return about the ``count`` nearest nodes of a label from its index, unordered."""
         query = cypher.nearest((label,), self._dialect)
-        asked = {"vector": vector.tolist(), "indexes": [VECTOR_INDEXES[label]], "count": count, "kept": count}
+        asked = {"vector": vector.tolist(), "count": count, "kept": count}
         found = self._connection.read(query, asked)[0][0]
         return [Neighbour(uri, _clipped(cosine)) for _, uri, cosine in found]
 
@@ -239,10 +238,9 @@ def _kept(k: int) -> int:
 
 
 def _of_indexes(labels: Sequence[Label], kept: int) -> dict[str, Any]:
-    """Return the query parameters for the indexes and the number of neighbours."""
-    names = [VECTOR_INDEXES[label] for label in labels]
+    """Return the query parameters for the number of neighbours from the indexes of labels."""
     width = ENTITY_NEIGHBOURS if set(labels) == {Label.ENTITY} else INDEX_NEIGHBOURS
-    return {"indexes": names, "count": max(kept, width), "kept": kept}
+    return {"count": max(kept, width), "kept": kept}
 
 
 def _hand_out(

@@ -20,7 +20,9 @@ from trivium.graph.page_graph import PageGraph, QuestionNode, RelationEdge
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A page and the numbers of its nodes: its own, and those of its sections and chunks by uri."""
+    """A page and the numbers of its nodes: its own, and those of its sections and chunks by uri. The data of a chunk has
+    the number after that of the chunk.
+    """
 
     page: PageGraph
     number: int
@@ -87,7 +89,7 @@ class IdTable:
             page,
             number=self._number(page.uri),
             sections={section.uri: self._new() for section in page.sections},
-            chunks={chunk.uri: self._new() for chunk in page.chunks},
+            chunks={chunk.uri: self._new(2) for chunk in page.chunks},
         )
         self._pages.add(page.uri)
         for alias in dict.fromkeys(page.aliases):
@@ -112,9 +114,9 @@ class IdTable:
             number = self._titles[title] = self._new()
         return number
 
-    def _new(self) -> int:
-        self.last += 1
-        return self.last
+    def _new(self, nodes: int = 1) -> int:
+        self.last += nodes
+        return self.last - nodes + 1
 
     # -- what follows from all of them -----------------------------------------------------------------------------
 

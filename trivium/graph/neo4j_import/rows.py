@@ -12,8 +12,10 @@ from trivium.graph.neo4j_import import tables
 from trivium.graph.neo4j_import.id_table import Placed
 from trivium.graph.node_properties import (
     KIND_LABELS,
+    STORE_VERSION,
     ancestors,
     chunk_row,
+    data_row,
     entity_row,
     evidence_row,
     names_of,
@@ -26,7 +28,7 @@ from trivium.graph.page_facts import BLOCKS
 from trivium.graph.page_graph import RelationEdge
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
-from trivium.graph.schema import SCHEMA_VERSION, entity_text, headings_as_text, mirror_type
+from trivium.graph.schema import entity_text, headings_as_text, mirror_type
 from trivium.graph.stored_vectors import text_hash
 
 Vector = Vectors | None
@@ -56,26 +58,27 @@ def sections(placed: Placed, embeddings: Mapping[str, Vectors]) -> Iterator[str]
         yield tables.SECTIONS.line(placed.sections[section.uri], row)
 
 
-def chunks(
-    placed: Placed,
-    embeddings: Mapping[str, Vectors],
-    sentences: Mapping[str, str],
-    pictures: Mapping[str, str],
-) -> Iterator[str]:
-    """The lines of a page's chunks. ``sentences`` and ``pictures`` (vectors of them) are those that are known, by uri, as
-    a chunk has them.
-    """
+def chunks(placed: Placed, embeddings: Mapping[str, Vectors]) -> Iterator[str]:
+    """The lines of a page's chunks."""
     headings: dict[str, list[str]] = {}
     for chunk in placed.page.chunks:
         above = headings.get(chunk.parent)
         if above is None:
             above = headings[chunk.parent] = headings_as_text(chunk.parent)
-        row = chunk_row(chunk, above) | {
-            "embedding": embeddings.get(chunk.uri),
+        row = chunk_row(chunk, above) | {"embedding": embeddings.get(chunk.uri)}
+        yield tables.CHUNKS.line(placed.chunks[chunk.uri], row)
+
+
+def chunk_data(placed: Placed, sentences: Mapping[str, str], pictures: Mapping[str, str]) -> Iterator[str]:
+    """The lines of the data of a page's chunks. ``sentences`` and ``pictures`` (vectors of them) are those that are
+    known, by uri, as the nodes have them.
+    """
+    for chunk in placed.page.chunks:
+        row = data_row(chunk) | {
             "sentences": sentences.get(chunk.uri),
             "picture_vector": pictures.get(chunk.uri),
         }
-        yield tables.CHUNKS.line(placed.chunks[chunk.uri], row)
+        yield tables.CHUNK_DATA.line(placed.chunks[chunk.uri] + 1, row)
 
 
 def structure(placed: Placed) -> Iterator[tuple[tables.RelationshipTable, list[tuple[int, int]]]]:
@@ -118,7 +121,7 @@ def store(whole: GraphStore, term_total: int, state: UUID) -> Row:
     embedder, of_pictures, chunker = whole.embedder, whole.image_embedder, whole.chunker
     return {
         "id": 1,
-        "schema_version": SCHEMA_VERSION,
+        "schema_version": STORE_VERSION,
         "generation": 1,
         "uuid": str(state),
         "term_total": term_total,

@@ -65,7 +65,8 @@ class StoreLines:
                 row = rows.page(placed, self._types.get(uri), of_pages.get(uri), added)
                 yield tables.PAGES.name, [tables.PAGES.line(placed.number, row)]
                 yield tables.SECTIONS.name, rows.sections(placed, of_sections)
-                yield tables.CHUNKS.name, rows.chunks(placed, of_chunks, of_sentences, pictures)
+                yield tables.CHUNKS.name, rows.chunks(placed, of_chunks)
+                yield tables.CHUNK_DATA.name, rows.chunk_data(placed, of_sentences, pictures)
                 yield from _structure(placed)
 
     def _vectors(self, label: Label, uris: Sequence[str]) -> Embeddings:

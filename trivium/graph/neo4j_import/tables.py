@@ -144,7 +144,12 @@ def _fields(properties: Properties, row: Mapping[str, Any]) -> str:
     return "".join(["," if value is None else f",{encode(value)}" for value, encode in values])
 
 
-_EMBEDDED: Properties = {"text": Kind.TEXT, "text_hash": Kind.TEXT, "embedding": Kind.VECTOR}
+_EMBEDDED: Properties = {
+    "title": Kind.TEXT,
+    "text": Kind.TEXT,
+    "text_hash": Kind.TEXT,
+    "embedding": Kind.VECTOR,
+}
 _PLACE: Properties = {"chunk": Kind.TEXT, "start": Kind.NUMBER, "end": Kind.NUMBER}
 _NAMED: Properties = {"uri": Kind.TEXT, "name": Kind.TEXT, "short_name": Kind.TEXT}
 
@@ -188,7 +193,6 @@ CHUNKS = NodeTable(
     {
         "uri": Kind.TEXT,
         **_EMBEDDED,
-        "sentences": Kind.TEXT,
         "kind": Kind.TEXT,
         "position": Kind.NUMBER,
         "start": Kind.NUMBER,
@@ -196,14 +200,22 @@ CHUNKS = NodeTable(
         "token_count": Kind.NUMBER,
         "first_page": Kind.NUMBER,
         "last_page": Kind.NUMBER,
-        "thumbnail": Kind.TEXT,
-        "picture_vector": Kind.TEXT,
         "citations": Kind.TEXTS,
         "anchors": Kind.TEXTS,
         "names": Kind.TEXTS,
         "name_places": Kind.TEXTS,
+    },
+)
+CHUNK_DATA = NodeTable(
+    "chunk_data",
+    (InternalLabel.CHUNK_DATA,),
+    {
+        "uri": Kind.TEXT,
         "search_terms": Kind.TEXT,
         "heading_count": Kind.NUMBER,
+        "sentences": Kind.TEXT,
+        "thumbnail": Kind.TEXT,
+        "picture_vector": Kind.TEXT,
     },
 )
 QUESTIONS = NodeTable("questions", (QUESTION,), {"uri": Kind.TEXT, "text": Kind.TEXT, "answers": Kind.TEXTS})
@@ -235,7 +247,7 @@ STORE = NodeTable(
         "fusion": Kind.TEXT,
     },
 )
-NODES = (PAGES, ENTITIES, SECTIONS, CHUNKS, QUESTIONS, ALIASES, TERMS, RELATION_TYPES, STORE)
+NODES = (PAGES, ENTITIES, SECTIONS, CHUNKS, CHUNK_DATA, QUESTIONS, ALIASES, TERMS, RELATION_TYPES, STORE)
 
 HAS_SUBCHAPTER = RelationshipTable("has_subchapter", RelationshipType.HAS_SUBCHAPTER, {})
 IS_SUBCHAPTER_OF = RelationshipTable("is_subchapter_of", RelationshipType.IS_SUBCHAPTER_OF, {})

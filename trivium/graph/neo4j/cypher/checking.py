@@ -25,6 +25,9 @@ WHERE COUNT { (s)<-[:has_subchapter]-(:TriviumPage|TriviumSubChapter) } <> 1
    OR COUNT { (s)-[:is_subchapter_of]->(:TriviumPage) } <> 1
 RETURN collect(s.uri)
 """,
+    "chunks are without what belongs to them for the program's own use": """
+MATCH (c:TriviumChunk) WHERE NOT EXISTS { (:TriviumChunkData {uri: c.uri}) } RETURN collect(c.uri)
+""",
     "chunks cite an entity that does not know it": """
 MATCH (c:TriviumChunk)
 WHERE COUNT { (c)-[:cites]->(:TriviumEntity) } <> COUNT { (c)<-[:cited_in]-(:TriviumEntity) }
@@ -61,6 +64,8 @@ CALL () {
   UNION ALL
   MATCH (c:TriviumChunk) WHERE NOT EXISTS { (c)-[:is_chunk_of]->(:TriviumPage) } RETURN c AS node
   UNION ALL
+  MATCH (d:TriviumChunkData) WHERE NOT EXISTS { (:TriviumChunk {uri: d.uri}) } RETURN d AS node
+  UNION ALL
   MATCH (s:TriviumSubChapter) WHERE NOT EXISTS { (s)-[:is_subchapter_of]->(:TriviumPage) } RETURN s AS node
   UNION ALL
   MATCH (q:TriviumQuestion) WHERE NOT EXISTS { (q)<-[:is_answer_of]-(:TriviumChunk) } RETURN q AS node
@@ -76,8 +81,8 @@ UNWIND $ids AS id MATCH (n:{ANY_NODE}) WHERE elementId(n) = id DETACH DELETE n
 # -- terms and vectors -------------------------------------------------------------------------------------------
 
 CHUNK_TERMS: LiteralString = """
-MATCH (c:TriviumChunk) WHERE c.uri >= $after
-WITH c ORDER BY c.uri LIMIT $limit RETURN collect([coalesce(c.search_terms, ''), c.uri])
+MATCH (d:TriviumChunkData) WHERE d.uri >= $after
+WITH d ORDER BY d.uri LIMIT $limit RETURN collect([coalesce(d.search_terms, ''), d.uri])
 """
 
 TERMS: LiteralString = """
@@ -85,7 +90,7 @@ MATCH (t:TriviumTerm) WHERE t.term >= $after
 WITH t ORDER BY t.term LIMIT $limit RETURN collect([t.df, t.term])
 """
 
-ALL_TERMS: LiteralString = "MATCH (c:TriviumChunk) RETURN coalesce(c.search_terms, '')"
+ALL_TERMS: LiteralString = "MATCH (d:TriviumChunkData) RETURN coalesce(d.search_terms, '')"
 
 TERM_TOTAL: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.term_total"
 
@@ -118,21 +123,27 @@ CALL (hash) {
   UNION ALL
   MATCH (n:TriviumRelationType {text_hash: hash}) RETURN n
 }
-REMOVE n.embedding, n.relations_embedded, n.sentences
+REMOVE n.embedding, n.relations_embedded
+WITH n MATCH (d:TriviumChunkData {uri: n.uri}) REMOVE d.sentences
 """
 
-# Relation types marked as embedded with relations, or mirrors of them, that lack the type's embedding.
+# Relation types marked as embedded with relations, or mirrors of them, that lack the type's embedding, and such whose
+# relations are to have a typed relationship and lack it.
 OTHER_RELATIONS: LiteralString = """
 MATCH (t:TriviumRelationType) WHERE t.embedding IS NOT NULL AND t.relations_embedded
   AND (EXISTS { MATCH (:TriviumEntity)-[r:semantic_rel {type: t.type}]->(:TriviumEntity)
                 WHERE r.stated AND (r.embedding IS NULL OR r.embedding <> t.embedding) }
        OR EXISTS { MATCH (:TriviumEntity)-[r:semantic_rel {type: 'is_' + t.type + '_of'}]->(:TriviumEntity)
                    WHERE NOT r.stated AND (r.embedding IS NULL OR r.embedding <> t.embedding) })
+  OR t.typed IS NOT NULL
+     AND EXISTS { MATCH (a:TriviumEntity)-[r:semantic_rel {type: t.type}]->(b:TriviumEntity)
+                  WHERE r.stated AND NOT EXISTS {
+                    MATCH (a)-[x]->(b) WHERE x.semantic_rel = t.type AND type(x) = t.typed } }
 RETURN collect(t.type)
 """
 
 UNMARK_TYPES: LiteralString = (
-    "UNWIND $types AS type MATCH (t:TriviumRelationType {type: type}) REMOVE t.relations_embedded"
+    "UNWIND $types AS type MATCH (t:TriviumRelationType {type: type}) REMOVE t.relations_embedded, t.typed"
 )
 
 # -- pages -------------------------------------------------------------------------------------------------------

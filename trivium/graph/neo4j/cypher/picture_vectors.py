@@ -14,21 +14,21 @@ MATCH (t:TriviumStore {id: 1})
 SET t.image_embedder = $name, t.image_embedder_version = $version, t.image_embedder_dimension = $dimension
 """
 
-ANY_VECTOR: LiteralString = "RETURN EXISTS { MATCH (c:TriviumChunk) WHERE c.picture_vector IS NOT NULL }"
+ANY_VECTOR: LiteralString = "RETURN EXISTS { MATCH (d:TriviumChunkData) WHERE d.picture_vector IS NOT NULL }"
 
 PENDING: LiteralString = """
-MATCH (c:TriviumChunk) WHERE c.thumbnail IS NOT NULL AND c.picture_vector IS NULL
-RETURN collect(c.uri)
+MATCH (d:TriviumChunkData) WHERE d.thumbnail IS NOT NULL AND d.picture_vector IS NULL
+RETURN collect(d.uri)
 """
 
 # Skips pictures that have changed since they were read.
 SET_VECTORS: LiteralString = """
 UNWIND $rows AS row
-MATCH (c:TriviumChunk {uri: row.uri}) WHERE c.thumbnail = row.thumbnail
-SET c.picture_vector = row.vector
+MATCH (d:TriviumChunkData {uri: row.uri}) WHERE d.thumbnail = row.thumbnail
+SET d.picture_vector = row.vector
 """
 
 VECTORS: LiteralString = """
-MATCH (c:TriviumChunk) WHERE c.uri >= $after AND c.picture_vector IS NOT NULL
-WITH c ORDER BY c.uri LIMIT $limit RETURN collect([c.picture_vector, c.uri])
+MATCH (d:TriviumChunkData) WHERE d.uri >= $after AND d.picture_vector IS NOT NULL
+WITH d ORDER BY d.uri LIMIT $limit RETURN collect([d.picture_vector, d.uri])
 """

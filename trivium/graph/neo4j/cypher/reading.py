@@ -62,7 +62,8 @@ RETURN count(DISTINCT CASE WHEN embedded THEN hash END), count(DISTINCT hash)
 """
 
 PENDING_SENTENCE_COUNT: LiteralString = (
-    "MATCH (c:TriviumChunk) WHERE c.sentences IS NULL RETURN count(DISTINCT c.text_hash)"
+    "MATCH (d:TriviumChunkData) WHERE d.sentences IS NULL MATCH (c:TriviumChunk {uri: d.uri})"
+    " RETURN count(DISTINCT c.text_hash)"
 )
 
 # -- texts and structure -----------------------------------------------------------------------------------------
@@ -77,8 +78,8 @@ RETURN collect([
 """
 
 THUMBNAILS: LiteralString = """
-UNWIND $chunks AS uri MATCH (c:TriviumChunk {uri: uri}) WHERE c.thumbnail IS NOT NULL
-RETURN collect([uri, c.thumbnail])
+UNWIND $chunks AS uri MATCH (d:TriviumChunkData {uri: uri}) WHERE d.thumbnail IS NOT NULL
+RETURN collect([uri, d.thumbnail])
 """
 
 PAGE_RECORDS: LiteralString = """
@@ -237,6 +238,11 @@ TYPES_TO_FOLLOW: LiteralString = """
 MATCH (t:TriviumRelationType) WHERE t.embedding IS NOT NULL AND t.relations_embedded IS NULL RETURN t.type ORDER BY t.type
 """
 
+# How typed relationships are written, and those of each type.
+READ_STYLE: LiteralString = "MATCH (t:TriviumStore {id: 1}) RETURN t.relations"
+
+NAMED_TYPES: LiteralString = "MATCH (t:TriviumRelationType) RETURN t.type, t.typed ORDER BY t.type"
+
 # Positions in $relations with their embeddings. A stated relation precedes a mirrored one of the same name.
 RELATION_EMBEDDINGS: LiteralString = """
 UNWIND $relations AS row
@@ -249,6 +255,6 @@ RETURN collect([place, embedding])
 
 # Sentence vectors of the chunks that have some.
 SENTENCES: LiteralString = """
-UNWIND $keys AS uri MATCH (c:TriviumChunk {uri: uri}) WHERE c.sentences <> ''
-RETURN collect([uri, c.sentences])
+UNWIND $keys AS uri MATCH (d:TriviumChunkData {uri: uri}) WHERE d.sentences <> ''
+RETURN collect([uri, d.sentences])
 """

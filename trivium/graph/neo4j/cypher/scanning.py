@@ -19,7 +19,8 @@ WITH c ORDER BY c.uri LIMIT $limit RETURN collect([c.text_hash, c.position, c.ur
 
 # Chunks whose sentences have not been processed. Those known to have none have the empty string.
 PENDING_SENTENCES: LiteralString = """
-MATCH (c:TriviumChunk) WHERE c.uri >= $after AND c.sentences IS NULL
+MATCH (c:TriviumChunk) WHERE c.uri >= $after
+  AND EXISTS { MATCH (d:TriviumChunkData {uri: c.uri}) WHERE d.sentences IS NULL }
 WITH c ORDER BY c.uri LIMIT $limit RETURN collect([c.text_hash, c.position, c.uri])
 """
 
@@ -66,10 +67,10 @@ RETURN uri, p.body, p.source, p.revision, p.content_hash, coalesce(p.aliases, []
   },
   COLLECT {
     MATCH (p)<-[:is_chunk_of]-(c:TriviumChunk)<-[:has_chunk]-(parent:TriviumPage|TriviumSubChapter)
+    OPTIONAL MATCH (d:TriviumChunkData {uri: c.uri})
     RETURN [c.uri, parent.uri, c.text, c.kind, c.position, c.start, c.end, c.token_count,
             coalesce(c.citations, []), coalesce(c.anchors, []), coalesce(c.names, []), coalesce(c.name_places, []),
-            coalesce(c.search_terms, ''),
-            c.heading_count, c.first_page, c.last_page, c.thumbnail]
+            coalesce(d.search_terms, ''), coalesce(d.heading_count, 0), c.first_page, c.last_page, d.thumbnail]
   },
   COLLECT {
     MATCH (p)<-[:is_chunk_of]-(c:TriviumChunk)-[:is_answer_of]->(q:TriviumQuestion)
@@ -140,13 +141,16 @@ UNWIND $entities AS uri MATCH (e:TriviumEntity {uri: uri}) RETURN collect(uri)
 # -- a store that is held in memory --------------------------------------------------------------------------------
 
 _CHUNK: LiteralString = """[
-  c.embedding, c.position, c.sentences, c.search_terms, c.heading_count, [(c)-[:cites]->(e:TriviumEntity) | e.uri],
+  c.embedding, c.position, d.sentences, coalesce(d.search_terms, ''), coalesce(d.heading_count, 0),
+  [(c)-[:cites]->(e:TriviumEntity) | e.uri],
   c.text, c.kind, c.start, c.end, c.token_count, c.first_page, c.last_page, c.uri
 ]"""
 
 HELD_CHUNKS: LiteralString = f"""
 MATCH (c:TriviumChunk) WHERE c.uri >= $after
 WITH c ORDER BY c.uri LIMIT $limit
+OPTIONAL MATCH (d:TriviumChunkData {{uri: c.uri}})
+WITH c, d ORDER BY c.uri
 RETURN collect({_CHUNK})
 """
 
@@ -190,6 +194,7 @@ CALL () {{
   UNION
   UNWIND $texts AS hash MATCH (c:TriviumChunk {{text_hash: hash}}) RETURN c
 }}
+OPTIONAL MATCH (d:TriviumChunkData {{uri: c.uri}})
 RETURN collect({_CHUNK})
 """
 

@@ -2,24 +2,29 @@
 
 Every node of the store has, beside its label, a mark: that label with the prefix ``Trivium``. All queries and indexes
 go by the marks, so that nodes of other programs in the same database are never touched, whatever their labels. The
-metadata node has the mark only.
+metadata node has the mark only. Queries are written with these names; a store with a prefix of its own has that in
+their place, see :func:`with_prefix`.
 """
 
 from __future__ import annotations
 
+import re
+from functools import cache
 from typing import LiteralString
 
+from trivium.graph.node_properties import InternalLabel
 from trivium.graph.schema import Label
 
-VECTOR_INDEXES: dict[Label, LiteralString] = {
+VECTOR_INDEXES: dict[str, LiteralString] = {
     Label.CHUNK: "trivium_chunk_embedding",
     Label.SUBCHAPTER: "trivium_subchapter_embedding",
     Label.PAGE: "trivium_page_embedding",
     Label.ENTITY: "trivium_entity_embedding",
+    InternalLabel.RELATION_TYPE: "trivium_relation_type_embedding",
 }
 """Label -> name of its vector index."""
 
-WORD_INDEX = "trivium_chunk_search_terms"
+WORD_INDEX: LiteralString = "trivium_search_terms"
 """Name of the full-text index."""
 
 _KEYS: tuple[tuple[LiteralString, LiteralString, LiteralString], ...] = (
@@ -27,6 +32,7 @@ _KEYS: tuple[tuple[LiteralString, LiteralString, LiteralString], ...] = (
     ("trivium_entity_uri", "Entity", "uri"),
     ("trivium_subchapter_uri", "SubChapter", "uri"),
     ("trivium_chunk_uri", "Chunk", "uri"),
+    ("trivium_chunk_data_uri", "ChunkData", "uri"),
     ("trivium_alias_uri", "Alias", "uri"),
     ("trivium_term_term", "Term", "term"),
     ("trivium_relation_type", "RelationType", "type"),
@@ -62,18 +68,18 @@ INDEXES: dict[str, LiteralString] = {
         "CREATE INDEX trivium_semantic_rel_type IF NOT EXISTS FOR ()-[r:semantic_rel]-() ON (r.type)"
     ),
     WORD_INDEX: (
-        f"CREATE FULLTEXT INDEX {WORD_INDEX} IF NOT EXISTS FOR (n:TriviumChunk) ON EACH [n.search_terms]"
+        f"CREATE FULLTEXT INDEX {WORD_INDEX} IF NOT EXISTS FOR (n:TriviumChunkData) ON EACH [n.search_terms]"
         " OPTIONS {indexConfig: {`fulltext.analyzer`: 'whitespace'}}"
     ),
 }
 """Index name -> statement that creates it. Vector indexes are created with the first vectors."""
 
-CREATE_VECTOR_INDEX: dict[Label, LiteralString] = {
+CREATE_VECTOR_INDEX: dict[str, LiteralString] = {
     label: f"CREATE VECTOR INDEX {name} IF NOT EXISTS FOR (n:Trivium{label}) ON n.embedding OPTIONS $options"
     for label, name in VECTOR_INDEXES.items()
 }
 
-DROP_VECTOR_INDEX: dict[Label, LiteralString] = {
+DROP_VECTOR_INDEX: dict[str, LiteralString] = {
     label: f"DROP INDEX {name} IF EXISTS" for label, name in VECTOR_INDEXES.items()
 }
 
@@ -123,3 +129,40 @@ SHOW SETTINGS
 YIELD name, value
 RETURN name, value
 """
+
+# -- a store of the version before: everything of a chunk on one node, and no titles ------------------------------------
+
+MOVE_DATA: LiteralString = """
+MATCH (c:TriviumChunk) WHERE c.heading_count IS NOT NULL WITH c LIMIT $limit
+MERGE (d:TriviumChunkData {uri: c.uri})
+SET d:ChunkData:TriviumChunkData, d.search_terms = coalesce(c.search_terms, ''), d.heading_count = c.heading_count,
+  d.sentences = c.sentences, d.thumbnail = c.thumbnail, d.picture_vector = c.picture_vector
+REMOVE c.search_terms, c.heading_count, c.sentences, c.thumbnail, c.picture_vector
+RETURN count(c)
+"""
+
+UNTITLED: LiteralString = """
+MATCH (n:TriviumEntity|TriviumSubChapter|TriviumChunk) WHERE n.title IS NULL AND n.uri IS NOT NULL
+WITH n LIMIT $limit RETURN collect([elementId(n), n.uri])
+"""
+
+SET_TITLES: LiteralString = "UNWIND $rows AS row MATCH (n) WHERE elementId(n) = row[0] SET n.title = row[1]"
+
+DROP_OLD_INDEX: LiteralString = "DROP INDEX trivium_chunk_search_terms IF EXISTS"
+
+# -- a prefix of one's own -----------------------------------------------------------------------------------------
+
+_PLAIN = re.compile(r":[A-Z]\w*(?=:Trivium[A-Z])")
+_NAME = re.compile(r"\bTrivium(?=[A-Z])|\btrivium(?=_(?!semantic_rel))")
+"""The index on relationships is one for all stores of a database, as their type is."""
+
+
+@cache
+def with_prefix(text: LiteralString, prefix: str) -> LiteralString:
+    """Return a query, or a name, as a store with a prefix has it: marks and indexes begin with that, and nodes have no
+    label but their marks.
+
+    >>> with_prefix("CREATE (:Term:TriviumTerm)", "Acme"), with_prefix("trivium_chunk_uri", "Acme")
+    ('CREATE (:AcmeTerm)', 'Acme_chunk_uri')
+    """
+    return _NAME.sub(prefix, _PLAIN.sub("", text))

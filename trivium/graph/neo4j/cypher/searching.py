@@ -10,7 +10,7 @@ from enum import Enum
 from functools import cache
 from typing import LiteralString
 
-from trivium.graph.neo4j.cypher.schema import VECTOR_INDEXES
+from trivium.graph.neo4j.cypher import schema
 from trivium.graph.schema import Hop, Label
 
 
@@ -20,14 +20,6 @@ class Dialect(Enum):
     PROCEDURE = "procedure"
     SEARCH = "search"
 
-
-_BY_PROCEDURE: LiteralString = """
-UNWIND range(0, size($indexes) - 1) AS place
-CALL (place) {
-  CALL db.index.vector.queryNodes($indexes[place], $count, $vector) YIELD node, score
-  RETURN node, score ORDER BY score DESC LIMIT $kept
-}
-"""
 
 _HOPS: dict[Hop, LiteralString] = {
     Hop.BELOW: "(node:TriviumPage)<-[:is_chunk_of]-(chunk:TriviumChunk)",
@@ -108,8 +100,8 @@ RETURN collect([uri, chunk.position, vector.similarity.cosine(chunk.embedding, $
 """
 
 # Hits of a full-text query, [[uri, score]].
-KEYWORD_HITS: LiteralString = """
-CALL db.index.fulltext.queryNodes($index, $query, {limit: $count}) YIELD node, score
+KEYWORD_HITS: LiteralString = f"""
+CALL db.index.fulltext.queryNodes('{schema.WORD_INDEX}', $query, {{limit: $count}}) YIELD node, score
 RETURN collect([node.uri, score])
 """
 
@@ -117,10 +109,17 @@ RETURN collect([node.uri, score])
 def _near(labels: tuple[Label, ...], dialect: Dialect) -> LiteralString:
     """Rows of (index of the label, node, score) for the best ``$kept`` of the ``$count`` neighbours from each index."""
     if dialect is Dialect.PROCEDURE:
-        return _BY_PROCEDURE
+        names = ", ".join(f"'{schema.VECTOR_INDEXES[label]}'" for label in labels)
+        return f"""
+        UNWIND range(0, {len(labels) - 1}) AS place
+        CALL (place) {{
+          CALL db.index.vector.queryNodes([{names}][place], $count, $vector) YIELD node, score
+          RETURN node, score ORDER BY score DESC LIMIT $kept
+        }}
+        """
     parts = [
-        f"MATCH (node:Trivium{label}) SEARCH node IN (VECTOR INDEX {VECTOR_INDEXES[label]} FOR $vector LIMIT $count)"
-        f" SCORE AS score RETURN {place} AS place, node, score ORDER BY score DESC LIMIT $kept"
+        f"MATCH (node:Trivium{label}) SEARCH node IN (VECTOR INDEX {schema.VECTOR_INDEXES[label]} FOR $vector"
+        f" LIMIT $count) SCORE AS score RETURN {place} AS place, node, score ORDER BY score DESC LIMIT $kept"
         for place, label in enumerate(labels)
     ]
     return f"CYPHER 25 CALL () {{ {' UNION ALL '.join(parts)} }}"
@@ -184,17 +183,17 @@ RETURN [one IN asked | [vector.similarity.cosine(one.chunk.embedding, $vector), 
 
 # Hits of a full-text query with the data for counting terms, [[uri, score, search_terms, heading_count]], and the
 # document frequency of each term, [[term, df]].
-KEYWORD_SEARCH: LiteralString = """
-CALL () {
-  CALL db.index.fulltext.queryNodes($index, $query, {limit: $count}) YIELD node, score
+KEYWORD_SEARCH: LiteralString = f"""
+CALL () {{
+  CALL db.index.fulltext.queryNodes('{schema.WORD_INDEX}', $query, {{limit: $count}}) YIELD node, score
   RETURN collect([node.uri, score, node.search_terms, node.heading_count]) AS hits
-}
-RETURN hits, COLLECT { UNWIND $terms AS term MATCH (t:TriviumTerm {term: term}) RETURN [term, t.df] }
+}}
+RETURN hits, COLLECT {{ UNWIND $terms AS term MATCH (t:TriviumTerm {{term: term}}) RETURN [term, t.df] }}
 """
 
 SEARCH_TERMS: LiteralString = """
-UNWIND $chunks AS uri MATCH (chunk:TriviumChunk {uri: uri})
-RETURN collect([uri, chunk.search_terms, chunk.heading_count])
+UNWIND $chunks AS uri MATCH (data:TriviumChunkData {uri: uri})
+RETURN collect([uri, data.search_terms, data.heading_count])
 """
 
 DOCUMENT_FREQUENCIES: LiteralString = """

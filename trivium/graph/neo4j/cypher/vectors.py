@@ -18,8 +18,9 @@ SET t.embedder = $name, t.embedder_version = $version, t.embedder_dimension = $d
 
 ANY_VECTOR: LiteralString = """
 CALL () {
-  MATCH (n:TriviumChunk) WHERE n.uri IS NOT NULL AND (n.embedding IS NOT NULL OR n.sentences IS NOT NULL)
-  RETURN 1 AS one LIMIT 1
+  MATCH (n:TriviumChunk) WHERE n.uri IS NOT NULL AND n.embedding IS NOT NULL RETURN 1 AS one LIMIT 1
+  UNION ALL
+  MATCH (n:TriviumChunkData) WHERE n.uri IS NOT NULL AND n.sentences IS NOT NULL RETURN 1 AS one LIMIT 1
   UNION ALL
   MATCH (n:TriviumSubChapter) WHERE n.uri IS NOT NULL AND n.embedding IS NOT NULL RETURN 1 AS one LIMIT 1
   UNION ALL
@@ -65,13 +66,15 @@ CALL db.create.setNodeVectorProperty(n, 'embedding', row.vector)
 FIND_SENTENCES: LiteralString = """
 UNWIND $hashes AS hash
 CALL (hash) {
-  MATCH (c:TriviumChunk {text_hash: hash}) WHERE c.sentences IS NOT NULL RETURN c.sentences AS sentences LIMIT 1
+  MATCH (c:TriviumChunk {text_hash: hash})
+  MATCH (d:TriviumChunkData {uri: c.uri}) WHERE d.sentences IS NOT NULL RETURN d.sentences AS sentences LIMIT 1
 }
 RETURN hash, sentences
 """
 
 SET_SENTENCES: LiteralString = """
-UNWIND $rows AS row MATCH (c:TriviumChunk {text_hash: row.hash}) SET c.sentences = row.sentences
+UNWIND $rows AS row MATCH (c:TriviumChunk {text_hash: row.hash})
+MATCH (d:TriviumChunkData {uri: c.uri}) SET d.sentences = row.sentences
 """
 
 # -- of relations ------------------------------------------------------------------------------------------------

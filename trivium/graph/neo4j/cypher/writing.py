@@ -54,7 +54,7 @@ RETURN title, a.leads_to
 # New claims, and the page each alias refers to. A null removes leads_to.
 SET_ALIASES: LiteralString = """
 UNWIND $rows AS row
-MERGE (a:TriviumAlias {uri: row.uri}) ON CREATE SET a:Alias, a.name = row.name, a.short_name = row.short_name
+MERGE (a:TriviumAlias {uri: row.uri}) ON CREATE SET a:Alias:TriviumAlias, a.name = row.name, a.short_name = row.short_name
 SET a.leads_to = row.leads_to
 WITH a, row UNWIND row.pages AS uri
 MATCH (p:TriviumPage {uri: uri})
@@ -95,7 +95,8 @@ RETURN uri, coalesce(p.relation_sources, []), coalesce(p.relation_types, []), co
 """
 
 HELD_TERMS: LiteralString = """
-UNWIND $uris AS uri MATCH (:TriviumPage {uri: uri})<-[:is_chunk_of]-(c:TriviumChunk) RETURN coalesce(c.search_terms, '')
+UNWIND $uris AS uri MATCH (:TriviumPage {uri: uri})<-[:is_chunk_of]-(c:TriviumChunk)
+MATCH (d:TriviumChunkData {uri: c.uri}) RETURN d.search_terms
 """
 
 HELD_CITATIONS: LiteralString = """
@@ -112,7 +113,7 @@ KNOWN_TYPES: LiteralString = "UNWIND $types AS type MATCH (t:TriviumRelationType
 CREATE_ENTITIES: LiteralString = """
 UNWIND $rows AS row
 CREATE (e:Entity:TriviumEntity {
-  uri: row.uri, text: row.text, text_hash: row.text_hash, name: row.name, short_name: row.short_name
+  uri: row.uri, title: row.title, text: row.text, text_hash: row.text_hash, name: row.name, short_name: row.short_name
 })
 RETURN row.uri, elementId(e)
 """
@@ -129,7 +130,7 @@ SET p:Page:TriviumPage, p.source = row.source, p.revision = row.revision, p.cont
 CREATE_SECTIONS: LiteralString = """
 UNWIND $rows AS row
 MERGE (s:TriviumSubChapter {uri: row.uri})
-SET s:SubChapter, s += row, s.text = row.uri, s.embedding = null
+SET s:SubChapter:TriviumSubChapter, s += row, s.text = row.uri, s.embedding = null
 RETURN row.uri, elementId(s)
 """
 
@@ -148,10 +149,12 @@ CREATE_CHUNKS: LiteralString = """
 UNWIND $rows AS row
 MATCH (parent) WHERE elementId(parent) = row.id
 UNWIND row.chunks AS chunk
-MERGE (c:TriviumChunk {uri: chunk.uri})
-SET c:Chunk, c += chunk, c.embedding = null, c.sentences = null, c.picture_vector = null
+MERGE (c:TriviumChunk {uri: chunk.shown.uri})
+SET c:Chunk:TriviumChunk, c += chunk.shown, c.embedding = null
+MERGE (d:TriviumChunkData {uri: chunk.shown.uri})
+SET d:ChunkData:TriviumChunkData, d = chunk.data
 CREATE (parent)-[:has_chunk]->(c)-[:is_chunk_of]->(parent)
-RETURN chunk.uri, elementId(c)
+RETURN c.uri, elementId(c)
 """
 
 LINK_CHUNKS: LiteralString = """
@@ -172,7 +175,8 @@ CREATE (a)-[:next]->(b), (b)-[:previous]->(a)
 # The nodes of parts that their page will have again are kept, since other programs may have connected theirs with them.
 DROP_CHUNKS: LiteralString = """
 UNWIND $uris AS uri MATCH (:TriviumPage {uri: uri})<-[:is_chunk_of]-(c:TriviumChunk)
-WHERE NOT c.uri IN $kept DETACH DELETE c
+WHERE NOT c.uri IN $kept
+OPTIONAL MATCH (d:TriviumChunkData {uri: c.uri}) DETACH DELETE c, d
 """
 
 DROP_SECTIONS: LiteralString = """
@@ -274,6 +278,42 @@ CREATE_TYPES: LiteralString = """
 UNWIND $rows AS row CREATE (:RelationType:TriviumRelationType {type: row.type, text_hash: row.text_hash})
 """
 
+# -- typed relationships: their property is the relation's type as it is written, their own type is a parameter ---
+
+WITHDRAW_TYPED: LiteralString = """
+UNWIND $rows AS row
+MATCH (t:TriviumRelationType {type: row.type}) WHERE t.typed IS NOT NULL
+MATCH (a:TriviumEntity {uri: row.source})
+MATCH (b:TriviumEntity {uri: row.target})
+WHERE NOT EXISTS { (a)-[:semantic_rel {type: row.type, stated: true}]->(b) }
+MATCH (a)-[x]->(b) WHERE x.semantic_rel = row.type
+DELETE x
+"""
+
+STATE_TYPED: LiteralString = """
+UNWIND $rows AS row
+MATCH (t:TriviumRelationType {type: row.type}) WHERE t.typed IS NOT NULL
+MATCH (a) WHERE elementId(a) = row.source
+MATCH (b) WHERE elementId(b) = row.target
+MERGE (a)-[:$(t.typed) {semantic_rel: row.type}]->(b)
+"""
+
+# Some typed relationships of relations of a type that have another name than wanted.
+DROP_OTHER_TYPED: LiteralString = """
+MATCH (a:TriviumEntity)-[r:semantic_rel {type: $type}]->(b:TriviumEntity) WHERE r.stated
+MATCH (a)-[x]->(b) WHERE x.semantic_rel = $type AND type(x) <> $typed
+WITH x LIMIT $limit DELETE x RETURN count(*)
+"""
+
+# For some relations of a type that have none.
+MAKE_TYPED: LiteralString = """
+MATCH (a:TriviumEntity)-[r:semantic_rel {type: $type}]->(b:TriviumEntity)
+WHERE r.stated AND NOT EXISTS { MATCH (a)-[x]->(b) WHERE x.semantic_rel = $type AND type(x) = $typed }
+WITH a, b LIMIT $limit CREATE (a)-[:$($typed) {semantic_rel: $type}]->(b) RETURN count(*)
+"""
+
+NAME_TYPE: LiteralString = "MATCH (t:TriviumRelationType {type: $type}) SET t.typed = $typed"
+
 # -- questions that chunks answer --------------------------------------------------------------------------------
 
 QUESTIONS_OF: LiteralString = """
@@ -298,7 +338,7 @@ DELETE r
 # Every row has at least one chunk.
 ANSWER: LiteralString = """
 UNWIND $rows AS row
-MERGE (q:TriviumQuestion {uri: row.uri}) SET q:Question, q.text = row.text, q.answers = row.answers
+MERGE (q:TriviumQuestion {uri: row.uri}) SET q:Question:TriviumQuestion, q.text = row.text, q.answers = row.answers
 WITH q, row UNWIND row.chunks AS chunk
 MATCH (c:TriviumChunk {uri: chunk})
 CREATE (c)-[:is_answer_of]->(q)
@@ -326,7 +366,7 @@ DETACH DELETE t
 
 COUNT_TERMS: LiteralString = """
 UNWIND $rows AS row
-MERGE (t:TriviumTerm {term: row[0]}) ON CREATE SET t:Term, t.df = row[1] ON MATCH SET t.df = t.df + row[1]
+MERGE (t:TriviumTerm {term: row[0]}) ON CREATE SET t:Term:TriviumTerm, t.df = row[1] ON MATCH SET t.df = t.df + row[1]
 """
 
 DROP_TERMS: LiteralString = (
@@ -347,8 +387,9 @@ SET_TYPES: LiteralString = """
 UNWIND $rows AS row MATCH (e:TriviumEntity {uri: row.uri})
 SET e.type = row.type, e.text = row.text, e.text_hash = row.text_hash
 REMOVE e:TriviumPerson:TriviumOrganisation:TriviumPlace:TriviumWork:TriviumEvent:TriviumProduct:TriviumLaw
-SET e:$([kind IN ['person', 'organisation', 'place', 'work', 'event', 'product', 'law'] WHERE kind = row.type
-         | 'Trivium' + toUpper(left(kind, 1)) + substring(kind, 1)])
+SET e:$([label IN [{person: 'TriviumPerson', organisation: 'TriviumOrganisation', place: 'TriviumPlace',
+  work: 'TriviumWork', event: 'TriviumEvent', product: 'TriviumProduct', law: 'TriviumLaw'}[row.type]]
+  WHERE label IS NOT NULL])
 """
 
 # Of entities whose text has changed.
