@@ -171,7 +171,7 @@ async function welcome() {
       count(stats.nodes.Chunk ?? 0, "passage"),
       stats.model === null ? "answers are quoted" : `answers by ${stats.model}`,
     ].join(" · ");
-    suggest(documents.map(({ title }) => title));
+    suggest(documents);
     byId("start").hidden = total > 0;
     byId("try").hidden = total === 0;
     const questions = await examples(documents);
