@@ -329,9 +329,10 @@ def test_a_thread_keeps_its_turns_is_passed_on_and_can_be_saved(page: Chrome, sc
     page.execute_script(
         "window.saved = []; URL.createObjectURL = blob => (blob.text().then(t => window.saved.push(t)), '#')"
     )
+    one(page, "#open-conversations").click()
     for name in ("save-markdown", "save-json"):
-        one(page, "#menu > summary").click()
         one(page, f"#{name}").click()
+    one(page, "#conversations-close").click()
     soon(lambda: page.execute_script("return window.saved.length") == 2)
     markdown, exported = page.execute_script("return window.saved")
     assert markdown.startswith(f"## {QUESTION}\n") and "- [1] " in markdown

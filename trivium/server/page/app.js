@@ -7,7 +7,8 @@ import { loadDocuments, openDocuments, prepareDocuments } from "./documents.js";
 import { examples } from "./examples.js";
 import { explorePaths, openExplorer, prepareExplorer, suggest } from "./explorer.js";
 import { openReader, prepareReader } from "./reader.js";
-import { anyKept, forgetTurns, keepTurns, keptTurns } from "./keeping.js";
+import { openConversations, prepareConversations } from "./conversations.js";
+import { anyOpen, conversation, keep, lasting, newId, openOne, setOpen } from "./keeping.js";
 import { listenButton, prepareSpeech } from "./speech.js";
 import { Thread, copy, download } from "./thread.js";
 import { prepareUploads } from "./uploads.js";
@@ -15,7 +16,6 @@ import { drawViews, lookForLive, offerModels, searchOptions } from "./views.js";
 
 const field = byId("question");
 const submit = byId("ask");
-const menu = byId("menu");
 const options = byId("options");
 
 const thread = new Thread({ options: searchOptions, changed: turnChanged, actions: actionsOf });
@@ -51,29 +51,45 @@ function turnChanged(turn) {
   const busy = thread.turns.some(({ state }) => state === "busy");
   submit.textContent = busy ? "Stop" : "Ask";
   submit.classList.toggle("stop", busy);
-  byId("thread-menu").hidden = !thread.turns.some(({ done }) => done !== null);
+  offerSaving();
   if (turn.state !== "done" || restoring) return;
   notice("");
-  if (collection !== null) byId("kept-note").textContent = keepTurns(collection, thread.kept());
+  if (collection === null) return;
+  const kept = keep(collection, (current ??= newId()), thread.kept());
+  if (kept !== lasting() && thread.turns.length === 1) tell(kept);
+}
+
+/** What is offered where there is something to keep. */
+function offerSaving() {
+  byId("saving").hidden = byId("new-thread").hidden = !thread.turns.some(({ done }) => done !== null);
 }
 
 let collection = null; // a name of what the server holds, once it is known
+let current = null; // the id of the conversation that is open, once it has one
 let restoring = false;
 let begun = false;
 
-/** Shows the thread that was kept, before what is there already. */
+/** Shows the conversation that was open, before what is there already. */
 function restore() {
-  const kept = collection === null ? [] : keptTurns(collection);
-  if (kept.length === 0) return false;
+  const kept = collection === null ? null : conversation(collection, openOne(collection));
+  if (kept === null) return false;
+  current = kept.id;
   restoring = true;
   try {
-    thread.restore(kept);
+    thread.restore(kept.turns);
   } finally {
     restoring = false;
   }
-  byId("kept-note").textContent = keepTurns(collection, thread.kept());
   showThread(true);
   return true;
+}
+
+/** Shows another conversation. */
+function change(id) {
+  thread.clear();
+  current = id;
+  setOpen(collection, id);
+  return restore();
 }
 
 /** The thread that was kept and the question of the address; once. */
@@ -81,7 +97,7 @@ function begin() {
   if (begun) return;
   begun = true;
   const restored = restore();
-  if (restored && location.hash === "") history.replaceState(null, "", addressOf(thread.last.question));
+  if (restored && location.hash === "") history.replaceState({ conversation: current }, "", addressOf(thread.last.question));
   fromAddress();
 }
 
@@ -106,7 +122,9 @@ function fromAddress() {
   if (source !== "") return void openReader(pageOf(source), source);
   const question = address.get("q") ?? "";
   if (question.trim() !== "") {
-    if (thread.turns.length === 0) restore();
+    const of = history.state?.conversation ?? current;
+    if (of !== current) change(of); // of another conversation, to which one went back
+    else if (thread.turns.length === 0) restore();
     const earlier = thread.find(question);
     document.title = `${question} · Trivium`;
     if (earlier === undefined) pose(question, true); // an address means the same for everybody
@@ -117,7 +135,7 @@ function fromAddress() {
   notice("");
   document.title = "Trivium";
   showThread(false);
-  byId("thread-menu").hidden = true;
+  offerSaving();
   submit.textContent = "Ask";
   field.value = "";
   grow();
@@ -134,7 +152,9 @@ function send() {
   field.value = "";
   grow();
   if (matchMedia("(pointer: coarse)").matches) field.blur(); // the keyboard of a phone would hide the answer
-  history.pushState(null, "", addressOf(question));
+  if (thread.turns.length === 0) current = null; // from the welcome another one is begun
+  current ??= newId();
+  history.pushState({ conversation: current }, "", addressOf(question));
   pose(question);
 }
 
@@ -235,11 +255,10 @@ document.addEventListener("keydown", (event) => {
 
 /** Closes one thing: the nearest. */
 function escape(target) {
-  const open = [menu, options].find((box) => box.open);
   if (hideCard()) return;
-  if (open !== undefined) {
-    open.open = false;
-    open.querySelector("summary").focus();
+  if (options.open) {
+    options.open = false;
+    options.querySelector("summary").focus();
     return;
   }
   const why = target.closest?.(".why[open]");
@@ -263,25 +282,19 @@ byId("home").addEventListener("click", (event) => {
   toStart();
 });
 byId("new-thread").addEventListener("click", () => {
-  if (collection !== null) forgetTurns(collection);
+  if (collection !== null) setOpen(collection, null);
   toStart();
 });
 
 /** To the welcome. The thread stays kept, so that going back leads to it, until another one is begun. */
 function toStart() {
-  menu.open = false;
   history.pushState(null, "", location.pathname);
   fromAddress();
 }
 
-byId("save-markdown").addEventListener("click", () => {
-  menu.open = false;
-  download("trivium-thread.md", "text/markdown", thread.markdown(placeOf));
-});
-byId("save-json").addEventListener("click", () => {
-  menu.open = false;
-  download("trivium-thread.json", "application/json", thread.json());
-});
+byId("save-markdown").addEventListener("click", () => download("trivium-thread.md", "text/markdown", thread.markdown(placeOf)));
+byId("save-json").addEventListener("click", () => download("trivium-thread.json", "application/json", thread.json()));
+byId("open-conversations").addEventListener("click", openConversations);
 byId("open-documents").addEventListener("click", openDocuments);
 byId("add-first").addEventListener("click", () => {
   openDocuments();
@@ -290,7 +303,7 @@ byId("add-first").addEventListener("click", () => {
 byId("open-graph").addEventListener("click", () => openExplorer());
 options.addEventListener("toggle", () => options.open && lookForLive());
 document.addEventListener("click", (event) => {
-  for (const box of [menu, options]) if (box.open && !box.contains(event.target)) box.open = false;
+  if (options.open && !options.contains(event.target)) options.open = false;
 });
 addEventListener("popstate", fromAddress);
 addEventListener("scroll", hideCard, { passive: true });
@@ -299,6 +312,21 @@ prepareReader(openExplorer);
 prepareDocuments(welcome);
 prepareUploads();
 prepareExplorer();
-byId("welcome").hidden = anyKept(); // not shown for a moment, only to make way for a thread
+prepareConversations({
+  collection: () => collection,
+  current: () => (thread.turns.length === 0 ? null : current),
+  open: (id) => {
+    if (!change(id)) return;
+    history.pushState({ conversation: id }, "", addressOf(thread.last.question));
+    document.title = `${thread.last.question} · Trivium`;
+    thread.reveal(thread.last);
+  },
+  deleted: (id) => {
+    if (id !== current) return;
+    history.replaceState(null, "", location.pathname);
+    fromAddress();
+  },
+});
+byId("welcome").hidden = anyOpen(); // not shown for a moment, only to make way for a thread
 welcome();
 setTimeout(begin, 1500); // a server that starts only now is not waited for
