@@ -212,6 +212,11 @@ export async function changeLive(mode) {
   return (await send("/live", json({ mode }))).json();
 }
 
+/** An answer that nobody watches being written. */
+export async function wholeAnswer(given, signal) {
+  return (await send("/ask", json(given, signal))).json();
+}
+
 /** Calls `on[event](data)` for every event of an answer being written, and `on.waiting()` while the server starts. */
 export async function ask(given, on, signal) {
   const answer = await send("/ask", json({ ...given, stream: true }, signal), on.waiting);

@@ -4,7 +4,7 @@ import { hideCard } from "./answer.js";
 import { get, plain, wait } from "./api.js";
 import { announce, button, byId, count, el, pageOf, placeOf, tell } from "./dom.js";
 import { loadDocuments, openDocuments, prepareDocuments } from "./documents.js";
-import { examples } from "./examples.js";
+import { examples, nextQuestions } from "./examples.js";
 import { explorePaths, openExplorer, prepareExplorer, suggest } from "./explorer.js";
 import { openReader, prepareReader } from "./reader.js";
 import { openConversations, prepareConversations } from "./conversations.js";
@@ -12,7 +12,7 @@ import { anyOpen, conversation, keep, lasting, newId, openOne, setOpen } from ".
 import { listenButton, prepareSpeech } from "./speech.js";
 import { Thread, copy, download } from "./thread.js";
 import { prepareUploads } from "./uploads.js";
-import { drawViews, lookForLive, offerModels, searchOptions } from "./views.js";
+import { drawViews, lookAround, offerModels, searchOptions } from "./views.js";
 
 const field = byId("question");
 const submit = byId("ask");
@@ -52,11 +52,33 @@ function turnChanged(turn) {
   submit.textContent = busy ? "Stop" : "Ask";
   submit.classList.toggle("stop", busy);
   offerSaving();
+  if (turn.state === "done") leadOn(turn);
   if (turn.state !== "done" || restoring) return;
   notice("");
   if (collection === null) return;
   const kept = keep(collection, (current ??= newId()), thread.kept());
   if (kept !== lasting() && thread.turns.length === 1) tell(kept);
+}
+
+/** Offers what to ask next below the newest answer. */
+async function leadOn(turn) {
+  turn.next.hidden = true;
+  turn.next.replaceChildren(el("h3", {}, "Ask next"));
+  if (turn.done.outcome !== "answered" || turn.done.searched_for === null) return;
+  const { signal } = turn.running;
+  const current = () => !signal.aborted && turn === thread.last && turn.state === "done";
+  try {
+    if (restoring) await null; // which is the last turn is known when all are there
+    if (!current()) return;
+    const asked = thread.turns.flatMap(({ question, done }) => [question, done?.searched_for]);
+    for await (const question of nextQuestions(turn.done, asked, signal)) {
+      if (!current()) return;
+      turn.next.append(example(question));
+      turn.next.hidden = false;
+    }
+  } catch {
+    // Nothing is offered that could not be tried.
+  }
 }
 
 /** What is offered where there is something to keep. */
@@ -165,7 +187,6 @@ function grow() {
 }
 
 let welcomed = 0;
-let offered = "";
 
 /** What the collection holds, and questions to begin with. Of several at once the latest counts. */
 async function welcome() {
@@ -193,17 +214,31 @@ async function welcome() {
     ].join(" · ");
     suggest(documents);
     byId("start").hidden = total > 0;
-    byId("try").hidden = total === 0;
-    const questions = await examples(documents);
-    // Drawn anew only where they are others: somebody may be about to press one.
-    if (mine !== welcomed || questions.join("\n") === offered) return;
-    offered = questions.join("\n");
-    byId("examples").replaceChildren(...questions.map((question) => el("li", {}, example(question))));
+    offerExamples(documents);
   } catch (error) {
     begin();
     if (mine !== welcomed) return;
     notice(plain(error), " ", button("Try again", () => notice("") ?? welcome()));
     if (error.code === "unreachable") whenBack();
+  }
+}
+
+let offered = ""; // the documents from which examples are drawn
+
+async function offerExamples(documents) {
+  const drawnFrom = JSON.stringify(documents);
+  if (drawnFrom === offered) return; // somebody may be about to press one
+  offered = drawnFrom;
+  byId("try").hidden = true;
+  byId("examples").replaceChildren();
+  try {
+    for await (const question of examples(documents)) {
+      if (drawnFrom !== offered) return;
+      byId("examples").append(el("li", {}, example(question)));
+      byId("try").hidden = false;
+    }
+  } catch {
+    // Nothing is offered that could not be tried.
   }
 }
 
@@ -295,13 +330,16 @@ function toStart() {
 byId("save-markdown").addEventListener("click", () => download("trivium-thread.md", "text/markdown", thread.markdown(placeOf)));
 byId("save-json").addEventListener("click", () => download("trivium-thread.json", "application/json", thread.json()));
 byId("open-conversations").addEventListener("click", openConversations);
-byId("open-documents").addEventListener("click", openDocuments);
+byId("open-documents").addEventListener("click", () => {
+  lookAround();
+  openDocuments();
+});
 byId("add-first").addEventListener("click", () => {
   openDocuments();
   byId("choose").focus();
 });
 byId("open-graph").addEventListener("click", () => openExplorer());
-options.addEventListener("toggle", () => options.open && lookForLive());
+options.addEventListener("toggle", () => options.open && lookAround());
 document.addEventListener("click", (event) => {
   if (options.open && !options.contains(event.target)) options.open = false;
 });
