@@ -69,7 +69,7 @@ def test_names_in_the_graph_lie_on_nothing_and_kinds_differ_in_shape(
         soon(lambda: all_of(chrome, ".dot.chosen"))
         one(chrome, "#explorer-fit").click()
         soon(lambda: chrome.execute_script("return document.getAnimations().length === 0"))
-        written = [text for text in all_of(chrome, ".dot text") if text.is_displayed()]
+        written = [text for text in all_of(chrome, "#explorer-canvas .name") if text.is_displayed()]
         assert len(written) > 5 and "Mars" in [text.text for text in written]
         for a, b in combinations([text.rect for text in written], 2):
             assert (

@@ -221,7 +221,7 @@ function draw() {
   const focused = canvas.contains(document.activeElement) ? document.activeElement.dataset?.id : undefined;
   drawn = { dots: kept.map(drawnNode), lines: lines.map(drawnLine) };
   const labels = drawn.lines.flatMap(({ label }) => label ?? []);
-  canvas.replaceChildren(...drawn.lines.map(({ path }) => path), ...labels, ...drawn.dots.map(({ dot }) => dot));
+  canvas.replaceChildren(...drawn.lines.map(({ path }) => path), ...labels, ...drawn.dots.flatMap(({ dot, text }) => [dot, text]));
   place();
   drawLegend();
   if (focused !== undefined) canvas.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
@@ -239,10 +239,12 @@ function place() {
     path.setAttribute("d", `M${a.x} ${a.y}L${end.x} ${end.y}${edge.passages === undefined ? tip(end, angle, scale) : ""}`);
   }
   const near = new Set(drawn.lines.flatMap(({ edge: { source, target } }) => ([source, target].includes(chosen) ? [source, target] : [])));
-  const weight = ({ id, passages = 1 }) => (id === chosen ? 1e9 : lit.has(id) || near.has(id) ? 1e6 : 0) + passages;
   const ofDots = drawn.dots
-    .map(({ node, text }) => ({ text, x: node.x, y: node.y, r: radii.get(node.id), always: node.id === chosen, weight: weight(node) }))
-    .sort((one, other) => other.weight - one.weight);
+    .map(({ node: { id, x, y, ...node }, text }) => {
+      const rank = (id === chosen ? 1e9 : lit.has(id) || near.has(id) ? 1e6 : 0) + (node.passages ?? 1);
+      return { text, x, y, r: radii.get(id), bold: lit.has(id), always: id === chosen, rank };
+    })
+    .sort((one, other) => other.rank - one.rank);
   const ofLines = drawn.lines
     .filter(({ label }) => label !== null)
     .map(({ edge, label }) => [label, nodes.get(edge.source), nodes.get(edge.target)])
@@ -278,27 +280,24 @@ function lines(edge) {
 function drawnNode(node) {
   const act = () => (chosen === node.id && node.kind !== "question" ? use(node) : choose(node.id));
   const r = radius(node);
-  const text = svg("text", { dy: "0.33em" }, named(node));
+  const bright = lit.has(node.id) ? " lit" : "";
+  const transform = `translate(${node.x.toFixed(1)} ${node.y.toFixed(1)})`;
+  const name = { class: `name${bright}`, transform, dy: "0.33em", "aria-hidden": "true", onclick: act };
   const dot = svg(
     "g",
     {
-      class: `dot ${sign(node)}${lit.has(node.id) ? " lit" : ""}${node.id === chosen ? " chosen" : ""}`,
-      transform: `translate(${node.x.toFixed(1)} ${node.y.toFixed(1)})`,
+      class: `dot ${sign(node)}${bright}${node.id === chosen ? " chosen" : ""}`,
+      transform,
       tabindex: "0",
       role: "button",
       "aria-label": `${kindName(kindOf(node))}: ${node.label}`,
       "data-id": node.id,
       onclick: act,
-      onkeydown: (event) => {
-        if (event.key !== "Enter" && event.key !== " ") return;
-        event.preventDefault();
-        act();
-      },
+      onkeydown: (event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault() ?? act()),
     },
     shape(node.kind, r),
-    text,
   );
-  return { node, r, text, dot };
+  return { node, r, dot, text: svg("text", name, named(node)) };
 }
 
 /** What shapes and colours mean, and how many there are of each kind; one that is pressed is shown alone. */

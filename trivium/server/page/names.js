@@ -5,16 +5,17 @@ const GAP = 3;
 const SHIFTS = [0, -0.4, 0.4, -0.8, 0.8]; // of half a name, above and below
 const pen = document.createElement("canvas").getContext("2d");
 
-/** Gives `names` their places, the most important first: {text, x, y, r, always} with an <svg:text>, the middle and radius
+/** Gives `names` their places, the most important first: {text, x, y, r, bold, always} with an <svg:text>, the middle and radius
  * of what it names, 0 for a line, and whether it is written even where there is no room. What finds no room has the class
  * `crowded`. `dots` ({x, y, r}) stay free. One pixel is `scale` units of the drawing, of which `view` ({x, y, width, height})
  * is seen: a name that would be cut off is not written. */
 export function placeNames(names, dots, scale, view) {
   const inside = ({ left, right, top, bottom }) =>
     left >= view.x && right <= view.x + view.width && top >= view.y && bottom <= view.y + view.height;
-  pen.font = `12.5px ${getComputedStyle(document.body).fontFamily}`;
+  const family = getComputedStyle(document.body).fontFamily;
   const taken = dots.map(({ x, y, r }) => around(x, y, r, r));
-  for (const { text, x, y, r, always } of names) {
+  for (const { text, x, y, r, bold, always } of names) {
+    pen.font = `${bold ? 600 : 400} 12.5px ${family}`;
     const half = (pen.measureText(text.textContent).width / 2 + GAP) * scale;
     const high = (HIGH / 2) * scale;
     const [down, aside] = [r + GAP * scale + high, r + GAP * scale + half];
