@@ -242,7 +242,7 @@ def test_the_graph_is_looked_up_unfolded_filtered_and_shows_an_answers_way(
         one(chrome, "#explorer-fit").click()
         assert "Question 1" in one(chrome, "#explorer-legend").text
         frame = one(chrome, "#explorer-canvas").rect
-        for text in all_of(chrome, ".dot text"):  # also on a phone names are whole
+        for text in all_of(chrome, "#explorer-canvas .name:not(.crowded)"):  # also on a phone names are whole
             assert frame["x"] <= text.rect["x"], text.text
             assert text.rect["x"] + text.rect["width"] <= frame["x"] + frame["width"], text.text
 
