@@ -83,6 +83,23 @@ def test_what_is_not_answered_is_not_offered(address: str, chrome: Chrome) -> No
         chrome.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
 
 
+def test_a_good_answer_is_told_with_a_reason(address: str, store: Path, chrome: Chrome) -> None:
+    """And kept with the question that was searched for and the passages that it cites."""
+    wide(chrome, 390)
+    visit(chrome, address)
+    turn = pose(chrome, "Who discovered Phobos?")
+    good = next(one for one in all_of(turn, ".actions button") if one.text == "Good answer")
+    press_on(chrome, good)
+    assert findings(chrome) == []
+    chrome.switch_to.active_element.send_keys("it is <b>right</b>", Keys.ENTER)
+    soon(lambda: "It was kept" in one(turn, ".actions").text)
+    row = json.loads((store / "jobs" / "feedback.jsonl").read_text("utf-8").splitlines()[-1])
+    assert (row["question"], row["good"], row["reason"]) == ("Who discovered Phobos?", True, "it is <b>right</b>")
+    cited = [hit.get_attribute("data-uri") for hit in all_of(turn, ".hit:has(.cited)")]
+    assert sorted(row["passages"]) == sorted(str(uri) for uri in cited)
+    assert [gold["title"] for gold in row["gold_passages"]] == [uri.split("#")[0] for uri in row["passages"]]
+
+
 def test_options_of_a_search_are_passed_on_and_a_wrong_one_is_explained(
     address: str, chrome: Chrome
 ) -> None:

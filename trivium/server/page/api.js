@@ -208,6 +208,9 @@ export async function speak(text, signal) {
   return (await send("/speak", json({ text }, signal))).arrayBuffer();
 }
 
+/** Tells the server what somebody thinks of an answer: {question, good, reason, passages}. */
+export const giveFeedback = (given) => send("/feedback", json(given));
+
 export async function changeLive(mode) {
   return (await send("/live", json({ mode }))).json();
 }

@@ -1,7 +1,7 @@
 // The page: a thread of questions and answers, and beside it the documents and the graph.
 
 import { hideCard } from "./answer.js";
-import { get, plain, wait } from "./api.js";
+import { get, giveFeedback, plain, wait } from "./api.js";
 import { announce, button, byId, count, el, pageOf, placeOf, tell } from "./dom.js";
 import { loadDocuments, openDocuments, prepareDocuments } from "./documents.js";
 import { examples, nextQuestions } from "./examples.js";
@@ -33,8 +33,29 @@ function actionsOf(turn) {
     copyButton("Copy", () => done.markdown ?? done.answer),
     listenButton(done.answer),
     copyButton("Copy link", () => new URL(addressOf(question), location.href).href),
+    thumb(turn, true),
+    thumb(turn, false),
     cites ? button("Show in the graph", () => turn.paths().then(explorePaths, (error) => tell(plain(error)))) : null,
   ].filter((one) => one !== null);
+}
+
+/** Asks for a reason, and sends it with what somebody thinks of an answer. */
+function thumb({ done, question }, good) {
+  const name = good ? "Good answer" : "Bad answer";
+  const reason = el("input", { type: "text", maxlength: "1000", placeholder: "Why? (may be empty)", "aria-label": `${name}: why?` });
+  const send = async (event) => {
+    event.preventDefault();
+    const passages = [...new Set(done.citations.filter(({ live }) => !live).map(({ uri }) => uri))];
+    try {
+      await giveFeedback({ question: done.searched_for ?? question, good, reason: reason.value, passages });
+      asked.replaceWith(el("span", { class: "note", role: "status" }, "Thank you. It was kept."));
+    } catch (error) {
+      tell(plain(error));
+    }
+  };
+  const asked = el("form", { class: "thumb", onsubmit: send }, reason, el("button", { class: "quiet" }, "Send"));
+  const ask = button(name, () => ask.replaceWith(asked) ?? reason.focus());
+  return ask;
 }
 
 function copyButton(text, what) {
@@ -64,20 +85,24 @@ function turnChanged(turn) {
 async function leadOn(turn) {
   turn.next.hidden = true;
   turn.next.replaceChildren(el("h3", {}, "Ask next"));
-  if (turn.done.outcome !== "answered" || turn.done.searched_for === null) return;
   const { signal } = turn.running;
   const current = () => !signal.aborted && turn === thread.last && turn.state === "done";
+  if (restoring) await null; // which is the last turn is known when all are there
+  if (!current() || turn.done.outcome !== "answered" || turn.done.searched_for === null) return;
+  const asked = thread.turns.flatMap(({ question, done }) => [question, done?.searched_for]);
+  offer(nextQuestions(turn.done, asked, signal), current, turn.next, (one) => one);
+}
+
+/** Shows questions in a box, one after the other; none that could not be tried. */
+async function offer(questions, current, box, wrap, outside = box) {
   try {
-    if (restoring) await null; // which is the last turn is known when all are there
-    if (!current()) return;
-    const asked = thread.turns.flatMap(({ question, done }) => [question, done?.searched_for]);
-    for await (const question of nextQuestions(turn.done, asked, signal)) {
+    for await (const question of questions) {
       if (!current()) return;
-      turn.next.append(example(question));
-      turn.next.hidden = false;
+      box.append(wrap(example(question)));
+      outside.hidden = false;
     }
   } catch {
-    // Nothing is offered that could not be tried.
+    // The server is gone or busy: the rest is not offered.
   }
 }
 
@@ -225,21 +250,13 @@ async function welcome() {
 
 let offered = ""; // the documents from which examples are drawn
 
-async function offerExamples(documents) {
+function offerExamples(documents) {
   const drawnFrom = JSON.stringify(documents);
   if (drawnFrom === offered) return; // somebody may be about to press one
   offered = drawnFrom;
   byId("try").hidden = true;
   byId("examples").replaceChildren();
-  try {
-    for await (const question of examples(documents)) {
-      if (drawnFrom !== offered) return;
-      byId("examples").append(el("li", {}, example(question)));
-      byId("try").hidden = false;
-    }
-  } catch {
-    // Nothing is offered that could not be tried.
-  }
+  offer(examples(documents), () => drawnFrom === offered, byId("examples"), (one) => el("li", {}, one), byId("try"));
 }
 
 const example = (question) =>
@@ -330,10 +347,7 @@ function toStart() {
 byId("save-markdown").addEventListener("click", () => download("trivium-thread.md", "text/markdown", thread.markdown(placeOf)));
 byId("save-json").addEventListener("click", () => download("trivium-thread.json", "application/json", thread.json()));
 byId("open-conversations").addEventListener("click", openConversations);
-byId("open-documents").addEventListener("click", () => {
-  lookAround();
-  openDocuments();
-});
+byId("open-documents").addEventListener("click", () => lookAround() && openDocuments());
 byId("add-first").addEventListener("click", () => {
   openDocuments();
   byId("choose").focus();
@@ -359,11 +373,7 @@ prepareConversations({
     document.title = `${thread.last.question} · Trivium`;
     thread.reveal(thread.last);
   },
-  deleted: (id) => {
-    if (id !== current) return;
-    history.replaceState(null, "", location.pathname);
-    fromAddress();
-  },
+  deleted: (id) => id === current && (history.replaceState(null, "", location.pathname) ?? fromAddress()),
 });
 byId("welcome").hidden = anyOpen(); // not shown for a moment, only to make way for a thread
 welcome();

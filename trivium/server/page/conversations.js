@@ -46,14 +46,9 @@ function row({ id, name, saved, turns }) {
 }
 
 function edit(id, name, turns, open) {
-  const field = el("input", { type: "text", maxlength: "200", "aria-label": `Name of the conversation ${name}` });
-  field.value = name;
-  const write = () => {
-    keep(hooks.collection(), id, turns, field.value.trim());
-    draw();
-  };
-  field.addEventListener("change", write);
-  field.addEventListener("blur", draw);
+  const write = () => keep(hooks.collection(), id, turns, field.value.trim()) && draw();
+  const properties = { type: "text", maxlength: "200", value: name, "aria-label": `Name of the conversation ${name}` };
+  const field = el("input", { ...properties, onchange: write, onblur: draw });
   open.replaceWith(field);
   field.select();
 }

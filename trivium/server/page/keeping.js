@@ -43,10 +43,7 @@ export const newId = () => `${Date.now().toString(36)}${Math.random().toString(3
 
 /** Which one is shown when the page is opened; null for none. */
 export const openOne = (collection) => place().get(OPEN + collection);
-export function setOpen(collection, id) {
-  if (id === null) place().remove(OPEN + collection);
-  else place().set(OPEN + collection, id);
-}
+export const setOpen = (collection, id) => (id === null ? place().remove(OPEN + collection) : place().set(OPEN + collection, id));
 
 /** Whether some conversation may be open: then the welcome need not be shown for a moment. */
 export const anyOpen = () => [...local.keys(), ...session.keys()].some((key) => key.startsWith(OPEN));

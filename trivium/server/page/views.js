@@ -59,12 +59,10 @@ export function drawViews(changed) {
   byId("live-switch").addEventListener("change", switchLive);
 }
 
-/** Offers the values that the server's own description names. Asked once, when somebody looks; others may be typed. */
+/** Offers the values that the server's own description names; others may be typed. */
 async function describe() {
   const { properties } = (await get("/openapi.json")).components.schemas.AskBody;
-  for (const name of NAMED) {
-    byId(`${name}-known`).replaceChildren(...(properties[name]?.examples ?? []).map((value) => el("option", { value })));
-  }
+  for (const name of NAMED) byId(`${name}-known`).append(...properties[name].examples.map((value) => el("option", { value })));
 }
 
 const chosen = () => [...boxes.values()].filter((box) => box.checked).map((box) => box.value);
