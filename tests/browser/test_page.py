@@ -238,7 +238,9 @@ def test_passages_show_the_rows_that_match_and_code_as_code(tmp_path: Path, chro
     (tmp_path / "prices.csv").write_text(
         "Item,Price\n" + "".join(f"Bolt {number},{number}.50\n" for number in range(20)) + "Cartridge,23\n"
     )
-    (tmp_path / "berth.md").write_text("# Berths\n\nBook a berth with this command:\n\n```\nberth --book 4\n```\n")
+    (tmp_path / "berth.md").write_text(
+        "# Berths\n\nBook a berth with this command:\n\n```\nberth --book 4\n```\n"
+    )
     with Engine.create(tmp_path / "store", "minilm") as engine:
         engine.build([tmp_path / "prices.csv", tmp_path / "berth.md"])
     wide(chrome, 390)

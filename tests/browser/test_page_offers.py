@@ -48,7 +48,9 @@ def test_what_is_offered_to_ask_is_answered(address: str, chrome: Chrome) -> Non
     wide(chrome, 390)
     dark_mode(chrome, False)
     visit(chrome, address)
-    examples = soon(lambda: len(all_of(chrome, "#examples .example")) > 2 and all_of(chrome, "#examples .example"))
+    examples = soon(
+        lambda: len(all_of(chrome, "#examples .example")) > 2 and all_of(chrome, "#examples .example")
+    )
     assert {outcome(address, example.text) for example in examples} == {"answered"}
     turn = pose(chrome, "Who discovered Phobos?")
     offered = soon(lambda: len(all_of(turn, ".next .example")) == 3 and all_of(turn, ".next .example"))
@@ -94,15 +96,17 @@ def test_a_good_answer_is_told_with_a_reason(address: str, store: Path, chrome: 
     chrome.switch_to.active_element.send_keys("it is <b>right</b>", Keys.ENTER)
     soon(lambda: "It was kept" in one(turn, ".actions").text)
     row = json.loads((store / "jobs" / "feedback.jsonl").read_text("utf-8").splitlines()[-1])
-    assert (row["question"], row["good"], row["reason"]) == ("Who discovered Phobos?", True, "it is <b>right</b>")
+    assert (row["question"], row["good"], row["reason"]) == (
+        "Who discovered Phobos?",
+        True,
+        "it is <b>right</b>",
+    )
     cited = [hit.get_attribute("data-uri") for hit in all_of(turn, ".hit:has(.cited)")]
     assert sorted(row["passages"]) == sorted(str(uri) for uri in cited)
     assert [gold["title"] for gold in row["gold_passages"]] == [uri.split("#")[0] for uri in row["passages"]]
 
 
-def test_options_of_a_search_are_passed_on_and_a_wrong_one_is_explained(
-    address: str, chrome: Chrome
-) -> None:
+def test_options_of_a_search_are_passed_on_and_a_wrong_one_is_explained(address: str, chrome: Chrome) -> None:
     wide(chrome, 390)
     visit(chrome, address)
     turn = pose(chrome, QUESTION)
