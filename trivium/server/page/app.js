@@ -42,7 +42,8 @@ function actionsOf(turn) {
 /** Asks for a reason, and sends it with what somebody thinks of an answer. */
 function thumb({ done, question }, good) {
   const name = good ? "Good answer" : "Bad answer";
-  const reason = el("input", { type: "text", maxlength: "1000", placeholder: good ? "Why? (may be empty)" : "What is wrong? (may be empty)", "aria-label": `${name}: why?` });
+  const placeholder = good ? "Why? (may be empty)" : "What is wrong? (may be empty)";
+  const reason = el("input", { type: "text", maxlength: "1000", placeholder, "aria-label": `${name}: why?` });
   const send = async (event) => {
     event.preventDefault();
     const passages = [...new Set(done.citations.filter(({ live }) => !live).map(({ uri }) => uri))];
