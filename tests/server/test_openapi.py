@@ -112,6 +112,7 @@ def test_every_operation_is_described_with_its_errors(client: TestClient) -> Non
         "GET /page-images/{document}",
         "GET /jobs",
         "GET /jobs/{identifier}",
+        "POST /feedback",
         "GET /entities",
         "GET /entities/{uri}/neighbours",
         "GET /live",
