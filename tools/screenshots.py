@@ -66,7 +66,7 @@ def draw_names(chrome: Chrome, address: str) -> None:
     visit(chrome, address)
     one(chrome, "#open-graph").click()
     soon(lambda: all_of(chrome, ".dot-person"))
-    press_on(chrome, one(chrome, ".dot[data-id='William Herschel'] circle"))
+    press_on(chrome, one(chrome, ".dot[data-id='William Herschel'] .shape"))
     soon(lambda: "Mentioned in" in one(chrome, "#explorer-about").text)
     save(chrome, "names.png")
 

@@ -104,7 +104,8 @@ def test_a_passage_says_in_words_why_it_is_here_and_in_bars_when_asked(page: Chr
     widths = [float(one(row, "rect").get_attribute("width") or 0) for row in rows]
     assert 1 < len(rows) <= len(RETRIEVERS) and max(widths) == 100 and min(widths) > 4, "what mattered"
     assert all(one(row, ".moved").text in ("up", "down") for row in rows)
-    assert {one(row, "th").text for row in rows} <= set(RETRIEVERS)
+    assert {one(row, ".named").text for row in rows} <= set(RETRIEVERS)
+    assert all(len(one(row, "th:first-child").text.split()) > 1 for row in rows), "words come first"
 
 
 def test_the_way_through_the_graph_is_drawn_and_an_entity_opens_in_the_graph(page: Chrome) -> None:
@@ -210,6 +211,49 @@ def test_tables_are_tables_and_titles_are_links(page: Chrome) -> None:
     press_on(page, link)
     soon(lambda: one(page, "#reader-title").text == "Phobos (moon)")
     assert "Discovery" in [entry.text for entry in all_of(page, "#reader-outline button")]
+
+
+WRITTEN = (
+    "The moons [1]:\n\n| Moon | Radius |\n|---|---|\n| **Phobos** | 11 km [1] |\n| Deimos | 6 km |\n\n",
+    f"Ask with `curl`:\n\n```sh\ncurl {HOSTILE} [1]\n\necho done\n```\n",
+)
+
+
+def test_tables_and_code_of_a_model_are_such(store: Path, chrome: Chrome) -> None:
+    """Also with citations in cells; markup stays text."""
+    wide(chrome, 390)
+    with listening(store, script=Script(pieces=WRITTEN)) as address:
+        visit(chrome, address)
+        text = one(pose(chrome, QUESTION), ".answer-text")
+        assert [head.text for head in all_of(text, "th")] == ["Moon", "Radius"]
+        assert [one(text, f"tbody tr:nth-child({row}) td").text for row in (1, 2)] == ["Phobos", "Deimos"]
+        assert one(text, "td b").text == "Phobos" and one(text, "td .cite").text == "1"
+        assert one(text, "p code").text == "curl"
+        assert one(text, "pre").get_property("textContent") == f"curl {HOSTILE} [1]\n\necho done"
+        assert "|" not in text.text.replace(one(text, "pre").text, "") and "`" not in text.text
+        assert chrome.title == f"{QUESTION} · Trivium"
+
+
+def test_passages_show_the_rows_that_match_and_code_as_code(tmp_path: Path, chrome: Chrome) -> None:
+    (tmp_path / "prices.csv").write_text(
+        "Item,Price\n" + "".join(f"Bolt {number},{number}.50\n" for number in range(20)) + "Cartridge,23\n"
+    )
+    (tmp_path / "berth.md").write_text(
+        "# Berths\n\nBook a berth with this command:\n\n```\nberth --book 4\n```\n"
+    )
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.build([tmp_path / "prices.csv", tmp_path / "berth.md"])
+    wide(chrome, 390)
+    with listening(tmp_path / "store", extracts=True) as address:
+        visit(chrome, address)
+        hit = one(pose(chrome, "What does the cartridge cost?"), ".hit")
+        rows = [row.text.split() for row in all_of(hit, ".rows tbody tr")]
+        assert ["Cartridge", "23"] in rows and len(rows) == 4
+        assert "more rows" in one(hit, ".snippet").text
+        hit = one(pose(chrome, "With which command is a berth booked?"), ".hit")
+        assert one(hit, ".snippet pre").text == "berth --book 4"
+        press_on(chrome, one(hit, ".snippet p"))
+        assert one(marked(chrome), "pre").text == "berth --book 4"
 
 
 def test_without_a_view_the_question_is_answered_anew(page: Chrome) -> None:
@@ -329,9 +373,10 @@ def test_a_thread_keeps_its_turns_is_passed_on_and_can_be_saved(page: Chrome, sc
     page.execute_script(
         "window.saved = []; URL.createObjectURL = blob => (blob.text().then(t => window.saved.push(t)), '#')"
     )
+    one(page, "#open-conversations").click()
     for name in ("save-markdown", "save-json"):
-        one(page, "#menu > summary").click()
         one(page, f"#{name}").click()
+    one(page, "#conversations-close").click()
     soon(lambda: page.execute_script("return window.saved.length") == 2)
     markdown, exported = page.execute_script("return window.saved")
     assert markdown.startswith(f"## {QUESTION}\n") and "- [1] " in markdown

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import pytest
 from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
 from tests.browser.chrome import dark_mode, soon, wide
@@ -179,6 +180,51 @@ def test_a_thread_is_there_again_until_a_new_one_is_begun(moons: Path, chrome: C
         assert not all_of(chrome, ".turn") and not one(chrome, "#new-thread").is_displayed()
 
 
+def test_conversations_are_listed_searched_named_opened_again_and_deleted(
+    moons: Path, chrome: Chrome
+) -> None:
+    """Each with its own turns; going back leads to the conversation that a question was asked in."""
+
+    def listed() -> list[str]:
+        return [title.text for title in all_of(chrome, "#conversations-list .title")]
+
+    wide(chrome, 390)
+    with listening(moons, extracts=True) as address:
+        visit(chrome, address)
+        pose(chrome, QUESTION)
+        one(chrome, "#new-thread").click()
+        pose(chrome, SECOND)
+        reopened(chrome, address)
+        settled(chrome)
+        one(chrome, "#open-conversations").click()
+        assert listed() == [SECOND, QUESTION]
+        assert findings(chrome) == []
+        one(chrome, "#conversations-search").send_keys("found 1877")
+        assert listed() == [QUESTION], "questions and answers are searched"
+        press_on(chrome, one(chrome, "[aria-label^='Rename']"))
+        chrome.switch_to.active_element.send_keys("Moons & <b>more</b>", Keys.ENTER)
+        one(chrome, "#conversations-search").clear()
+        one(chrome, "#conversations-search").send_keys("more")
+        soon(lambda: listed() == ["Moons & <b>more</b>"])
+        one(chrome, "#conversations-list .title").click()
+        assert [turn.text for turn in all_of(chrome, ".turn h2")] == [QUESTION]
+        chrome.back()
+        soon(lambda: [turn.text for turn in all_of(chrome, ".turn h2")] == [SECOND])
+        chrome.forward()
+        soon(lambda: [turn.text for turn in all_of(chrome, ".turn h2")] == [QUESTION])
+        pose(chrome, "Who is Asaph Hall?")
+        one(chrome, "#open-conversations").click()
+        assert "2 questions" in one(chrome, "#conversations-list li").text
+        press_on(chrome, one(chrome, "[aria-label^='Delete Moons']"))
+        assert one(chrome, ".confirm").text.startswith("Delete it?")
+        press_on(chrome, one(chrome, ".confirm .danger"))
+        assert listed() == [SECOND]
+        one(chrome, "#conversations-close").click()
+        assert one(chrome, "#welcome").is_displayed() and not all_of(chrome, ".turn")
+        reopened(chrome, address)
+        assert not all_of(chrome, ".turn")
+
+
 def test_an_address_is_asked_by_itself_below_the_thread_that_was_kept(moons: Path, chrome: Chrome) -> None:
     """What a link asks is the same for everybody, and does not cost anybody their thread."""
     script = Script()
@@ -238,8 +284,10 @@ def test_a_browser_that_keeps_nothing_works_as_ever(moons: Path, chrome: Chrome,
             visit(chrome, address)
             severe(chrome)  # of other tests
             pose(chrome, QUESTION)
-            one(chrome, "#menu > summary").click()
-            assert "keeps nothing" in one(chrome, "#kept-note").text
+            assert "keeps nothing" in one(chrome, "#notice").text
+            one(chrome, "#open-conversations").click()
+            assert one(chrome, "#conversations-note").text == "No conversation is kept."
+            one(chrome, "#conversations-close").click()
             one(chrome, "#new-thread").click()
             assert not all_of(chrome, ".turn")
             pose(chrome, SECOND)
@@ -249,26 +297,28 @@ def test_a_browser_that_keeps_nothing_works_as_ever(moons: Path, chrome: Chrome,
 
 
 def test_what_is_kept_is_bounded(moons: Path, chrome: Chrome) -> None:
-    """Thirty turns, a million characters, five collections; what is no thread is no harm."""
+    """Thirty turns and a million characters each, three million together; what is no conversation is no harm."""
     with listening(moons) as address:
         visit(chrome, address)
         sizes = chrome.execute_async_script("""
           const done = arguments[0];
-          import('/page/keeping.js').then(async ({keepTurns, keptTurns}) => {
+          import('/page/keeping.js').then(async ({conversation, conversations, keep}) => {
             const none = {citations: [], statements: [], passages: []};
             const turn = size => ({question: 'q', done: {answer: 'a'.repeat(size), ...none}});
-            keepTurns('many', Array.from({length: 100}, () => turn(1)));
-            keepTurns('large', Array.from({length: 10}, () => turn(300000)));
-            for (let n = 0; n < 20; n += 1) keepTurns(`c${n}`, [turn(1)]);
-            localStorage.setItem('trivium-thread-broken', '{"version":1,"turns":[null,{"question":3}]}');
+            localStorage.setItem('trivium-thread-c-broken', '{"version":2,"turns":[null,{"question":3}]}');
+            for (let n = 0; n < 120; n += 1) keep('c', `short${n}`, [turn(1)]);
+            const short = conversations('c').length;
             await new Promise(then => setTimeout(then, 20)); // what is kept later has a later time
-            keepTurns('many', Array.from({length: 100}, () => turn(1)));
-            keepTurns('large', Array.from({length: 10}, () => turn(300000)));
-            const keys = Object.keys(localStorage).filter(key => key.startsWith('trivium-thread-'));
-            done([keptTurns('many').length, keptTurns('large').length, keys.length, keptTurns('broken').length]);
+            keep('c', 'many', Array.from({length: 100}, () => turn(1)));
+            for (let n = 0; n < 6; n += 1) {
+              keep('c', `large${n}`, Array.from({length: 10}, () => turn(300000)));
+              await new Promise(then => setTimeout(then, 5));
+            }
+            const turns = id => conversation('c', id)?.turns.length ?? 0;
+            done([short, turns('large5'), turns('large0'), turns('many'), turns('broken'), conversations('c').length]);
           });
         """)
-        assert sizes == [30, 3, 5, 0]
+        assert sizes == [100, 3, 0, 0, 0, 3]
 
 
 def test_who_answers_is_chosen_where_there_is_a_choice(moons: Path, chrome: Chrome) -> None:

@@ -65,7 +65,7 @@ def test_nothing_that_can_be_sent_breaks_the_server(api: Any) -> None:
         if operation.path == "/live":  # nothing is to be asked of anybody
             switched = requests.post(urljoin(operation.base_url, "/live"), json={"mode": "off"}, timeout=30)
             assert switched.status_code == 200
-    assert len(tried) == 25
+    assert len(tried) == 26
 
 
 def try_out(operation: Any, mode: GenerationMode, checks: list[Any]) -> None:
@@ -112,6 +112,7 @@ def test_every_operation_is_described_with_its_errors(client: TestClient) -> Non
         "GET /page-images/{document}",
         "GET /jobs",
         "GET /jobs/{identifier}",
+        "POST /feedback",
         "GET /entities",
         "GET /entities/{uri}/neighbours",
         "GET /live",

@@ -92,7 +92,8 @@ class ScriptedAnswerer:
     ) -> Iterator[AnswerEvent]:
         """One event after the other."""
         script = self.script
-        script.asked.append((question, tuple(history)))
+        if rewrite:  # others are questions that the page tries before it offers them
+            script.asked.append((question, tuple(history)))
         try:
             hits = tuple(self.engine.search(question, k, retrievers, fusion, settings=settings, where=where))
             yield Found(hits, question)

@@ -44,6 +44,7 @@ from trivium.server.routes import (
     completions,
     documents,
     entities,
+    feedback,
     live,
     originals,
     searching,
@@ -135,6 +136,7 @@ def create_app(
         originals=Originals(),
         drawing=Pool("drawing", _DRAWN_AT_ONCE, _DRAWINGS_WAITING),
         live=LiveSwitch(settings.live),
+        feedback=spool.folder / "feedback.jsonl",
     )
 
     app = FastAPI(
@@ -162,6 +164,7 @@ def create_app(
         originals,
         changes,
         entities,
+        feedback,
         live,
         state,
     ):

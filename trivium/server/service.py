@@ -73,6 +73,7 @@ class Service:
       questions that are in memory.
     - ``originals``: draws pages of PDF files, in the threads of ``drawing``.
     - ``live``: whether live sources are asked.
+    - ``feedback``: the file of what readers think of answers.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Service:
     speaking: Pool
     originals: Originals
     drawing: Pool
+    feedback: Path
     processes: Processes | None = None
     cache: AnswerCache = field(default_factory=lambda: AnswerCache(0))
     live: LiveSwitch = field(default_factory=LiveSwitch)

@@ -2,7 +2,7 @@
 
 import { Text, bodyOf, button, byId, el, placeOf } from "./dom.js";
 import { thumbnail } from "./thumbnail.js";
-import { highlighted, termsOf } from "./text.js";
+import { code, highlighted, stacked, termsOf } from "./text.js";
 import { sure } from "./why.js";
 
 const card = byId("card");
@@ -69,6 +69,7 @@ export class AnswerView {
     this.outcome.hidden = said === undefined;
     const passages = new Map(done.passages.map((hit) => [hit.uri, hit]));
     const marks = new Map(done.citations.map((citation) => [String(citation.number), citation]));
+    marks.written = done.form === null; // by a model, which may stress words and quote names of code
     const mark = (citation) => this.#mark(citation, passages.get(citation.uri));
     const lines = paragraphs(done, marks, mark);
     // What the outcome says already is not said twice.
@@ -155,12 +156,7 @@ function tableOf(done, marks, mark) {
   const top = el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)), el("th", { scope: "col" }, "Source"));
   const value = done.form === "computed" ? paragraphs(done, marks, mark).slice(0, 1) : [];
   const box = el("div", { class: "answer-table" }, el("table", {}, el("thead", {}, top), el("tbody", {}, ...body)));
-  // Where the columns do not fit, and where there is but one row, each cell has a line.
-  new ResizeObserver(() => {
-    box.classList.toggle("stacked", rows.length === 1);
-    box.classList.toggle("stacked", rows.length === 1 || box.scrollWidth > box.clientWidth);
-  }).observe(box);
-  return [...value, box];
+  return [...value, stacked(box, rows.length === 1)];
 }
 
 /** Code as it is written, below what announces it; null for other answers. */
@@ -168,7 +164,7 @@ function codeOf(done, marks, mark) {
   if (done.form !== "code" || !done.markdown) return null;
   const parts = done.markdown.split(/^(`{3,})\n([^]*?)\n\1$/m); // text, fence, code, text ...
   return parts
-    .map((part, place) => (place % 3 === 2 ? el("pre", {}, part) : el("p", {}, ...linked(place % 3 === 0 ? part.trim() : "", marks, mark))))
+    .map((part, place) => (place % 3 === 2 ? code(part, (words) => [words]) : el("p", {}, ...linked(place % 3 === 0 ? part.trim() : "", marks, mark))))
     .filter((element) => element.textContent !== "");
 }
 
@@ -176,7 +172,7 @@ function codeOf(done, marks, mark) {
 function withLists(lines) {
   const found = [];
   for (const line of lines) {
-    if (line.tagName === "P") found.push(line);
+    if (line.tagName !== "LI") found.push(line);
     else if (found.at(-1)?.tagName === "UL") found.at(-1).append(line);
     else found.push(el("ul", {}, line));
   }
@@ -185,18 +181,53 @@ function withLists(lines) {
 
 const ITEM = /^\s*(?:\(?(?:\d{1,3}|[a-z])[.):]|step \d{1,3}\b|[•‣▪◦*–-])\s/i;
 
-/** One paragraph for each line; a sentence may go on over several. */
+const FENCE = /^\s*(`{3,}|~{3,})/;
+const ROW = /^\s*\|.*\|\s*$/;
+const BELOW_HEADS = /^\s*\|[\s:|-]*-[\s:|-]*\|\s*$/;
+
+/** One paragraph for each line; a sentence may go on over several. Fenced code and tables in what a model wrote are such. */
 function paragraphs(done, marks, mark) {
   const text = new Text(done.answer);
+  const write = (start, end) => lineOf(text, start, end, done.statements, marks, mark);
   const lines = [];
   let start = 0;
   for (const line of done.answer.split("\n")) {
-    const end = start + Array.from(line).length;
-    const tag = done.outcome === "answered" && ITEM.test(line) ? "li" : "p";
-    if (line.trim() !== "") lines.push(el(tag, {}, ...lineOf(text, start, end, done.statements, marks, mark)));
-    start = end + 1;
+    lines.push({ line, start, end: start + Array.from(line).length });
+    start = lines.at(-1).end + 1;
   }
-  return lines;
+  const made = [];
+  for (let place = 0; place < lines.length; place += 1) {
+    const { line, start: from, end } = lines[place];
+    const fence = done.form === null ? FENCE.exec(line)?.[1] : undefined;
+    if (fence !== undefined) {
+      const closed = lines.findIndex((other, later) => later > place && other.line.trim() === fence);
+      const last = closed === -1 ? lines.length : closed;
+      made.push(el("pre", {}, lines.slice(place + 1, last).map((inside) => inside.line).join("\n")));
+      place = last;
+    } else if (done.form === null && ROW.test(line) && BELOW_HEADS.test(lines[place + 1]?.line ?? "")) {
+      const after = lines.findIndex((other, later) => later > place && !ROW.test(other.line));
+      const rows = lines.slice(place, after === -1 ? lines.length : after);
+      made.push(writtenTable(rows.filter((_, row) => row !== 1), write));
+      place += rows.length - 1;
+    } else if (line.trim() !== "") {
+      made.push(el(done.outcome === "answered" && ITEM.test(line) ? "li" : "p", {}, ...write(from, end)));
+    }
+  }
+  return made;
+}
+
+/** Lines such as `| Phobos | 11 km [1] |` below their heads. */
+function writtenTable(rows, write) {
+  const cells = ({ line, start }, tag) => {
+    const bars = Array.from(line).flatMap((letter, place) => (letter === "|" ? [start + place] : []));
+    const name = (place) => (tag === "td" ? names[place]?.trim() : undefined);
+    const cell = (bar, place) => el(tag, { "data-head": name(place) }, ...write(bars[place] + 1, bar));
+    return el("tr", {}, ...bars.slice(1).map(cell));
+  };
+  const [heads, ...others] = rows;
+  const names = heads.line.split("|").slice(1);
+  const table = el("table", {}, el("thead", {}, cells(heads, "th")), el("tbody", {}, ...others.map((row) => cells(row, "td"))));
+  return stacked(el("div", { class: "answer-table" }, table));
 }
 
 function lineOf(text, start, end, statements, marks, mark) {
@@ -235,9 +266,15 @@ function citesFrom(text, { start, end }) {
 function linked(text, marks, mark) {
   return text.split(/(\[\d+\])/).map((part) => {
     const citation = marks.get(/^\[(\d+)\]$/.exec(part)?.[1]);
-    return citation === undefined ? part : mark(citation);
-  });
+    return citation === undefined ? (marks.written ? stressed(part) : part) : mark(citation);
+  }).flat();
 }
+
+const stressed = (text) =>
+  text.split(/(\*\*[^*\n]+\*\*|`[^`\n]+`)/).map((part, place) => {
+    if (place % 2 === 0) return part;
+    return part.startsWith("`") ? el("code", {}, part.slice(1, -1)) : el("b", {}, part.slice(2, -2));
+  });
 
 /** Citations of a sentence that neither it nor what follows names: they were found for it. */
 function unnamed(text, statement, marks, mark) {

@@ -208,8 +208,16 @@ export async function speak(text, signal) {
   return (await send("/speak", json({ text }, signal))).arrayBuffer();
 }
 
+/** Tells the server what somebody thinks of an answer: {question, good, reason, passages}. */
+export const giveFeedback = (given) => send("/feedback", json(given));
+
 export async function changeLive(mode) {
   return (await send("/live", json({ mode }))).json();
+}
+
+/** An answer that nobody watches being written. */
+export async function wholeAnswer(given, signal) {
+  return (await send("/ask", json(given, signal))).json();
 }
 
 /** Calls `on[event](data)` for every event of an answer being written, and `on.waiting()` while the server starts. */

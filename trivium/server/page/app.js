@@ -1,21 +1,21 @@
 // The page: a thread of questions and answers, and beside it the documents and the graph.
 
 import { hideCard } from "./answer.js";
-import { get, plain, wait } from "./api.js";
+import { get, giveFeedback, plain, wait } from "./api.js";
 import { announce, button, byId, count, el, pageOf, placeOf, tell } from "./dom.js";
 import { loadDocuments, openDocuments, prepareDocuments } from "./documents.js";
-import { examples } from "./examples.js";
+import { examples, nextQuestions } from "./examples.js";
 import { explorePaths, openExplorer, prepareExplorer, suggest } from "./explorer.js";
 import { openReader, prepareReader } from "./reader.js";
-import { anyKept, forgetTurns, keepTurns, keptTurns } from "./keeping.js";
+import { openConversations, prepareConversations } from "./conversations.js";
+import { anyOpen, conversation, keep, lasting, newId, openOne, setOpen } from "./keeping.js";
 import { listenButton, prepareSpeech } from "./speech.js";
 import { Thread, copy, download } from "./thread.js";
 import { prepareUploads } from "./uploads.js";
-import { drawViews, lookForLive, offerModels, searchOptions } from "./views.js";
+import { drawViews, lookAround, offerModels, searchOptions } from "./views.js";
 
 const field = byId("question");
 const submit = byId("ask");
-const menu = byId("menu");
 const options = byId("options");
 
 const thread = new Thread({ options: searchOptions, changed: turnChanged, actions: actionsOf });
@@ -33,8 +33,30 @@ function actionsOf(turn) {
     copyButton("Copy", () => done.markdown ?? done.answer),
     listenButton(done.answer),
     copyButton("Copy link", () => new URL(addressOf(question), location.href).href),
+    thumb(turn, true),
+    thumb(turn, false),
     cites ? button("Show in the graph", () => turn.paths().then(explorePaths, (error) => tell(plain(error)))) : null,
   ].filter((one) => one !== null);
+}
+
+/** Asks for a reason, and sends it with what somebody thinks of an answer. */
+function thumb({ done, question }, good) {
+  const name = good ? "Good answer" : "Bad answer";
+  const placeholder = good ? "Why? (may be empty)" : "What is wrong? (may be empty)";
+  const reason = el("input", { type: "text", maxlength: "1000", placeholder, "aria-label": `${name}: why?` });
+  const send = async (event) => {
+    event.preventDefault();
+    const passages = [...new Set(done.citations.filter(({ live }) => !live).map(({ uri }) => uri))];
+    try {
+      await giveFeedback({ question: done.searched_for ?? question, good, reason: reason.value, passages });
+      asked.replaceWith(el("span", { class: "note", role: "status" }, "Thank you. It was kept."));
+    } catch (error) {
+      tell(plain(error));
+    }
+  };
+  const asked = el("form", { class: "thumb", onsubmit: send }, reason, el("button", { class: "quiet" }, "Send"));
+  const ask = button(name, () => ask.replaceWith(asked) ?? reason.focus());
+  return ask;
 }
 
 function copyButton(text, what) {
@@ -51,29 +73,71 @@ function turnChanged(turn) {
   const busy = thread.turns.some(({ state }) => state === "busy");
   submit.textContent = busy ? "Stop" : "Ask";
   submit.classList.toggle("stop", busy);
-  byId("thread-menu").hidden = !thread.turns.some(({ done }) => done !== null);
+  offerSaving();
+  if (turn.state === "done") leadOn(turn);
   if (turn.state !== "done" || restoring) return;
   notice("");
-  if (collection !== null) byId("kept-note").textContent = keepTurns(collection, thread.kept());
+  if (collection === null) return;
+  const kept = keep(collection, (current ??= newId()), thread.kept());
+  if (kept !== lasting() && thread.turns.length === 1) tell(kept);
+}
+
+/** Offers what to ask next below the newest answer. */
+async function leadOn(turn) {
+  turn.next.hidden = true;
+  turn.next.replaceChildren(el("h3", {}, "Ask next"));
+  const { signal } = turn.running;
+  const current = () => !signal.aborted && turn === thread.last && turn.state === "done";
+  if (restoring) await null; // which is the last turn is known when all are there
+  if (!current() || turn.done.outcome !== "answered" || turn.done.searched_for === null) return;
+  const asked = thread.turns.flatMap(({ question, done }) => [question, done?.searched_for]);
+  offer(nextQuestions(turn.done, asked, signal), current, turn.next, (one) => one);
+}
+
+/** Shows questions in a box, one after the other; none that could not be tried. */
+async function offer(questions, current, box, wrap, outside = box) {
+  try {
+    for await (const question of questions) {
+      if (!current()) return;
+      box.append(wrap(example(question)));
+      outside.hidden = false;
+    }
+  } catch {
+    // The server is gone or busy: the rest is not offered.
+  }
+}
+
+/** What is offered where there is something to keep. */
+function offerSaving() {
+  byId("saving").hidden = byId("new-thread").hidden = !thread.turns.some(({ done }) => done !== null);
 }
 
 let collection = null; // a name of what the server holds, once it is known
+let current = null; // the id of the conversation that is open, once it has one
 let restoring = false;
 let begun = false;
 
-/** Shows the thread that was kept, before what is there already. */
+/** Shows the conversation that was open, before what is there already. */
 function restore() {
-  const kept = collection === null ? [] : keptTurns(collection);
-  if (kept.length === 0) return false;
+  const kept = collection === null ? null : conversation(collection, openOne(collection));
+  if (kept === null) return false;
+  current = kept.id;
   restoring = true;
   try {
-    thread.restore(kept);
+    thread.restore(kept.turns);
   } finally {
     restoring = false;
   }
-  byId("kept-note").textContent = keepTurns(collection, thread.kept());
   showThread(true);
   return true;
+}
+
+/** Shows another conversation. */
+function change(id) {
+  thread.clear();
+  current = id;
+  setOpen(collection, id);
+  return restore();
 }
 
 /** The thread that was kept and the question of the address; once. */
@@ -81,7 +145,7 @@ function begin() {
   if (begun) return;
   begun = true;
   const restored = restore();
-  if (restored && location.hash === "") history.replaceState(null, "", addressOf(thread.last.question));
+  if (restored && location.hash === "") history.replaceState({ conversation: current }, "", addressOf(thread.last.question));
   fromAddress();
 }
 
@@ -106,7 +170,9 @@ function fromAddress() {
   if (source !== "") return void openReader(pageOf(source), source);
   const question = address.get("q") ?? "";
   if (question.trim() !== "") {
-    if (thread.turns.length === 0) restore();
+    const of = history.state?.conversation ?? current;
+    if (of !== current) change(of); // of another conversation, to which one went back
+    else if (thread.turns.length === 0) restore();
     const earlier = thread.find(question);
     document.title = `${question} · Trivium`;
     if (earlier === undefined) pose(question, true); // an address means the same for everybody
@@ -117,7 +183,7 @@ function fromAddress() {
   notice("");
   document.title = "Trivium";
   showThread(false);
-  byId("thread-menu").hidden = true;
+  offerSaving();
   submit.textContent = "Ask";
   field.value = "";
   grow();
@@ -134,7 +200,9 @@ function send() {
   field.value = "";
   grow();
   if (matchMedia("(pointer: coarse)").matches) field.blur(); // the keyboard of a phone would hide the answer
-  history.pushState(null, "", addressOf(question));
+  if (thread.turns.length === 0) current = null; // from the welcome another one is begun
+  current ??= newId();
+  history.pushState({ conversation: current }, "", addressOf(question));
   pose(question);
 }
 
@@ -145,7 +213,6 @@ function grow() {
 }
 
 let welcomed = 0;
-let offered = "";
 
 /** What the collection holds, and questions to begin with. Of several at once the latest counts. */
 async function welcome() {
@@ -171,20 +238,26 @@ async function welcome() {
       count(stats.nodes.Chunk ?? 0, "passage"),
       stats.model === null ? "answers are quoted" : `answers by ${stats.model}`,
     ].join(" · ");
-    suggest(documents.map(({ title }) => title));
+    suggest(documents);
     byId("start").hidden = total > 0;
-    byId("try").hidden = total === 0;
-    const questions = await examples(documents);
-    // Drawn anew only where they are others: somebody may be about to press one.
-    if (mine !== welcomed || questions.join("\n") === offered) return;
-    offered = questions.join("\n");
-    byId("examples").replaceChildren(...questions.map((question) => el("li", {}, example(question))));
+    offerExamples(documents);
   } catch (error) {
     begin();
     if (mine !== welcomed) return;
     notice(plain(error), " ", button("Try again", () => notice("") ?? welcome()));
     if (error.code === "unreachable") whenBack();
   }
+}
+
+let offered = ""; // the documents from which examples are drawn
+
+function offerExamples(documents) {
+  const drawnFrom = JSON.stringify(documents);
+  if (drawnFrom === offered) return; // somebody may be about to press one
+  offered = drawnFrom;
+  byId("try").hidden = true;
+  byId("examples").replaceChildren();
+  offer(examples(documents), () => drawnFrom === offered, byId("examples"), (one) => el("li", {}, one), byId("try"));
 }
 
 const example = (question) =>
@@ -235,11 +308,10 @@ document.addEventListener("keydown", (event) => {
 
 /** Closes one thing: the nearest. */
 function escape(target) {
-  const open = [menu, options].find((box) => box.open);
   if (hideCard()) return;
-  if (open !== undefined) {
-    open.open = false;
-    open.querySelector("summary").focus();
+  if (options.open) {
+    options.open = false;
+    options.querySelector("summary").focus();
     return;
   }
   const why = target.closest?.(".why[open]");
@@ -263,34 +335,28 @@ byId("home").addEventListener("click", (event) => {
   toStart();
 });
 byId("new-thread").addEventListener("click", () => {
-  if (collection !== null) forgetTurns(collection);
+  if (collection !== null) setOpen(collection, null);
   toStart();
 });
 
 /** To the welcome. The thread stays kept, so that going back leads to it, until another one is begun. */
 function toStart() {
-  menu.open = false;
   history.pushState(null, "", location.pathname);
   fromAddress();
 }
 
-byId("save-markdown").addEventListener("click", () => {
-  menu.open = false;
-  download("trivium-thread.md", "text/markdown", thread.markdown(placeOf));
-});
-byId("save-json").addEventListener("click", () => {
-  menu.open = false;
-  download("trivium-thread.json", "application/json", thread.json());
-});
-byId("open-documents").addEventListener("click", openDocuments);
+byId("save-markdown").addEventListener("click", () => download("trivium-thread.md", "text/markdown", thread.markdown(placeOf)));
+byId("save-json").addEventListener("click", () => download("trivium-thread.json", "application/json", thread.json()));
+byId("open-conversations").addEventListener("click", openConversations);
+byId("open-documents").addEventListener("click", () => lookAround() && openDocuments());
 byId("add-first").addEventListener("click", () => {
   openDocuments();
   byId("choose").focus();
 });
 byId("open-graph").addEventListener("click", () => openExplorer());
-options.addEventListener("toggle", () => options.open && lookForLive());
+options.addEventListener("toggle", () => options.open && lookAround());
 document.addEventListener("click", (event) => {
-  for (const box of [menu, options]) if (box.open && !box.contains(event.target)) box.open = false;
+  if (options.open && !options.contains(event.target)) options.open = false;
 });
 addEventListener("popstate", fromAddress);
 addEventListener("scroll", hideCard, { passive: true });
@@ -299,6 +365,17 @@ prepareReader(openExplorer);
 prepareDocuments(welcome);
 prepareUploads();
 prepareExplorer();
-byId("welcome").hidden = anyKept(); // not shown for a moment, only to make way for a thread
+prepareConversations({
+  collection: () => collection,
+  current: () => (thread.turns.length === 0 ? null : current),
+  open: (id) => {
+    if (!change(id)) return;
+    history.pushState({ conversation: id }, "", addressOf(thread.last.question));
+    document.title = `${thread.last.question} · Trivium`;
+    thread.reveal(thread.last);
+  },
+  deleted: (id) => id === current && (history.replaceState(null, "", location.pathname) ?? fromAddress()),
+});
+byId("welcome").hidden = anyOpen(); // not shown for a moment, only to make way for a thread
 welcome();
 setTimeout(begin, 1500); // a server that starts only now is not waited for

@@ -18,9 +18,9 @@ export function contributionTable(why, provenance, named = []) {
     return el(
       "tr",
       {},
-      el("th", { scope: "row", class: `view-${name}` }, swatch, name),
+      el("th", { scope: "row", class: "source" }, words),
       el("td", { class: "moved" }, ...moved(name, share(name))),
-      el("td", { class: "source" }, words),
+      el("td", { class: `named view-${name}` }, swatch, name),
     );
   });
   const caption = largest === 0 ? "The views that found it" : "What moved it up or down, compared with the other passages found";

@@ -1,7 +1,7 @@
 // The documents of the collection: looked through, added, deleted.
 
 import { finished, forgetDocuments, get, plain, removeDocument } from "./api.js";
-import { announce, button, byId, count, el, pageOf, prepareDialog } from "./dom.js";
+import { announce, askOnce, button, byId, count, el, pageOf, prepareDialog } from "./dom.js";
 import { openReader } from "./reader.js";
 
 const ONCE = 1000; // documents the server lists in one answer
@@ -109,27 +109,10 @@ function row(document) {
   const said = el("span", { class: "note" }, facts.filter((fact) => fact !== "").join(" · "));
   const open = el("button", { type: "button", class: "title", onclick: () => openReader(document.uri) }, document.title);
   const item = el("li", {}, open, said);
-  const remove = button("Delete", () => confirm(item, document, remove), { class: "quiet remove", "aria-label": `Delete ${document.title}` });
+  const ask = () => askOnce(remove, document.title, (box) => carryOut(item, document, box, remove));
+  const remove = button("Delete", ask, { class: "quiet remove", "aria-label": `Delete ${document.title}` });
   item.append(remove);
   return item;
-}
-
-/** Asks once more, in place. */
-function confirm(item, document, remove) {
-  const keep = button("Keep it", () => {
-    box.replaceWith(remove);
-    remove.focus();
-  });
-  const box = el(
-    "span",
-    { class: "confirm", role: "group", "aria-label": `Delete ${document.title}?` },
-    "Delete it? ",
-    button("Delete", () => carryOut(item, document, box, remove), { class: "quiet danger" }),
-    " ",
-    keep,
-  );
-  remove.replaceWith(box);
-  keep.focus();
 }
 
 async function carryOut(item, document, box, remove) {

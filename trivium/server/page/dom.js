@@ -29,6 +29,24 @@ export function button(text, onclick, properties = {}) {
   return el("button", { type: "button", class: "quiet", onclick, ...properties }, text);
 }
 
+/** Asks once more whether something is to be deleted, in place of the button `remove`; `act(box)` does so. */
+export function askOnce(remove, name, act) {
+  const keep = button("Keep it", () => {
+    box.replaceWith(remove);
+    remove.focus();
+  });
+  const box = el(
+    "span",
+    { class: "confirm", role: "group", "aria-label": `Delete ${name}?` },
+    "Delete it? ",
+    button("Delete", () => act(box), { class: "quiet danger" }),
+    " ",
+    keep,
+  );
+  remove.replaceWith(box);
+  keep.focus();
+}
+
 /** Says something to screen readers, once. */
 export function announce(text) {
   byId("announce").textContent = text;

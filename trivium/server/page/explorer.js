@@ -2,8 +2,10 @@
 
 import { entities, neighbours, plain } from "./api.js";
 import { announce, button, byId, count, el, pageOf, placeOf, prepareDialog, svg } from "./dom.js";
-import { cut, relation } from "./graph.js";
+import { cut, relation, tip } from "./graph.js";
 import { arrange } from "./layout.js";
+import { placeNames } from "./names.js";
+import { kindName, kindOf, named, radius, shape, sign } from "./nodes.js";
 import { panAndZoom } from "./zoom.js";
 import { openReader } from "./reader.js";
 
@@ -13,12 +15,10 @@ const NARROW = 600;
 const MOST = 150;
 const STRONGEST = 2; // links that each of them brings at the beginning
 const LEGEND = 9; // kinds that are offered
-const LEGEND_ROOM = 30;
+const NAME_ROOM = 30; // pixels below a node
+const LEGEND_ROOM = 20;
 const SENTENCE = 300; // letters of a sentence on a card
 const LETTER = 3.8; // half of what a letter of a name is wide
-const KINDS = { question: "Question", page: "Document", entity: "Entity", section: "Section", chunk: "Passage" };
-
-const COLOURED = new Set(["person", "organisation", "place", "work", "event"]);
 
 const dialog = byId("explorer");
 const canvas = byId("explorer-canvas");
@@ -33,10 +33,12 @@ let only = null; // the one that is let through
 let known = new Map(); // what surrounds an entity, once it was asked for
 let latest = 0; // of several requests at once the last one counts
 let view = null;
+let documents = [];
+let drawn = { dots: [], lines: [] }; // what is drawn, to be placed anew when it is shown larger or smaller
 
 export function prepareExplorer() {
   prepareDialog(dialog, byId("explorer-close"));
-  view = panAndZoom(canvas);
+  view = panAndZoom(canvas, place);
   byId("explorer-form").addEventListener("submit", (event) => {
     event.preventDefault();
     const name = byId("explorer-name").value.trim();
@@ -74,10 +76,15 @@ async function start(kind = null) {
       for (const id of [source, target]) links.set(id, number(id) + 1);
       add({ nodes: [], edges: [{ source, target, type: "mentioned together", passages }] });
     }
+    // Where nothing is mentioned there still are the documents.
+    if (nodes.size === 0) add({ nodes: documents.slice(0, 2 * around()), edges: [] });
     note.textContent =
-      nodes.size === 0 ? "Nothing is mentioned yet. Look something up: a title, a person, a place." : "What most passages mention. Choose one to read what is said of it.";
+      found.entities.length === 0 ? "The documents: no passage mentions what another one does." : "What most passages mention.";
     announce(note.textContent);
-    about.replaceChildren();
+    about.replaceChildren(
+      el("p", { class: "note" }, "Choose one to read what is said of it."),
+      el("ol", {}, ...[...nodes.values()].sort((a, b) => b.passages - a.passages).map(entry)),
+    );
     settle();
     fit();
   } catch (error) {
@@ -90,9 +97,15 @@ function begin() {
   return (latest += 1);
 }
 
-/** Titles that are offered while one types. */
-export function suggest(titles) {
-  byId("explorer-titles").replaceChildren(...titles.slice(0, 1000).map((value) => el("option", { value })));
+function entry({ id, label, passages }) {
+  const said = passages === undefined ? null : el("span", { class: "note" }, ` in ${count(passages, "passage")}`);
+  return el("li", {}, el("button", { type: "button", class: "crumb", onclick: () => choose(id) }, label), said);
+}
+
+/** The documents of the collection, whose titles are offered while one types. */
+export function suggest(all) {
+  documents = all.map(({ uri, title }) => ({ id: uri, kind: "page", label: title, type: "" }));
+  byId("explorer-titles").replaceChildren(...all.slice(0, 1000).map(({ title }) => el("option", { value: title })));
 }
 
 /** Draws the ways from a question to what its answer rests on, lit up. */
@@ -191,10 +204,6 @@ function settle() {
   draw();
 }
 
-const kindOf = (node) => node.type || node.kind;
-const kindName = (kind) => KINDS[kind] ?? `${kind.slice(0, 1).toUpperCase()}${kind.slice(1)}`;
-const sign = (kind) => `dot-${KINDS[kind] === undefined ? (COLOURED.has(kind) ? kind : "other") : kind}`;
-
 /** What the filters let through; the chosen node always stays. */
 function shown() {
   const type = byId("explorer-relation").value;
@@ -210,24 +219,51 @@ function shown() {
 function draw() {
   const [kept, lines] = shown();
   const focused = canvas.contains(document.activeElement) ? document.activeElement.dataset?.id : undefined;
-  canvas.replaceChildren(...lines.flatMap(drawnLine), ...kept.map(drawnNode));
+  drawn = { dots: kept.map(drawnNode), lines: lines.map(drawnLine) };
+  const labels = drawn.lines.flatMap(({ label }) => label ?? []);
+  canvas.replaceChildren(...drawn.lines.map(({ path }) => path), ...labels, ...drawn.dots.flatMap(({ dot, text }) => [dot, text]));
+  place();
   drawLegend();
   if (focused !== undefined) canvas.querySelector(`[data-id="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
 }
 
+/** Places what has the same size on the screen however large the drawing is shown: heads of arrows, names. */
+function place() {
+  const scale = view.scale();
+  const radii = new Map(drawn.dots.map(({ node, r }) => [node.id, r * view.dots()]));
+  for (const { edge, path } of drawn.lines) {
+    const [a, b] = [nodes.get(edge.source), nodes.get(edge.target)];
+    const angle = Math.atan2(b.y - a.y, b.x - a.x);
+    const short = Math.min(radii.get(b.id) + 2 * scale, Math.hypot(b.x - a.x, b.y - a.y) / 2);
+    const end = { x: b.x - short * Math.cos(angle), y: b.y - short * Math.sin(angle) };
+    path.setAttribute("d", `M${a.x} ${a.y}L${end.x} ${end.y}${edge.passages === undefined ? tip(end, angle, scale) : ""}`);
+  }
+  const near = new Set(drawn.lines.flatMap(({ edge: { source, target } }) => ([source, target].includes(chosen) ? [source, target] : [])));
+  const ofDots = drawn.dots
+    .map(({ node: { id, x, y, ...node }, text }) => {
+      const rank = (id === chosen ? 1e9 : lit.has(id) || near.has(id) ? 1e6 : 0) + (node.passages ?? 1);
+      return { text, x, y, r: radii.get(id), bold: lit.has(id), always: id === chosen, rank };
+    })
+    .sort((one, other) => other.rank - one.rank);
+  const ofLines = drawn.lines
+    .filter(({ label }) => label !== null)
+    .map(({ edge, label }) => [label, nodes.get(edge.source), nodes.get(edge.target)])
+    .map(([text, a, b]) => ({ text, x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, r: 0 }));
+  placeNames([...ofDots, ...ofLines], ofDots, scale, view.box);
+}
+
 function drawnLine(edge) {
-  const [a, b] = [nodes.get(edge.source), nodes.get(edge.target)];
   const near = chosen === edge.source || chosen === edge.target;
   const bright = lit.has(`${edge.source}\n${edge.type}\n${edge.target}`);
   const name = saidOf(edge);
-  const line = svg(
-    "line",
-    { x1: a.x, y1: a.y, x2: b.x, y2: b.y, class: `link${bright ? " lit" : ""}${near ? " near" : ""}` },
-    svg("title", {}, `${a.label}: ${name}: ${b.label}`),
+  const path = svg(
+    "path",
+    { class: `link${bright ? " lit" : ""}${near ? " near" : ""}` },
+    svg("title", {}, `${nodes.get(edge.source).label}: ${name}: ${nodes.get(edge.target).label}`),
   );
-  if (edge.passages > 1) line.style.strokeWidth = Math.min(6, 1 + Math.log2(edge.passages));
-  if (!near || lines(edge) > 0) return [line];
-  return [line, svg("text", { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, class: "edge-label", dy: "0.3em" }, cut(name, 22))];
+  if (edge.passages > 1) path.style.strokeWidth = Math.min(4, 1 + 0.7 * Math.log2(edge.passages));
+  const written = near && lines(edge) === 0;
+  return { edge, path, label: written ? svg("text", { class: "edge-label", dy: "0.3em" }, cut(name, 22)) : null };
 }
 
 const saidOf = ({ type, passages }) => (passages === undefined ? relation(type) : `in ${count(passages, "passage")}`);
@@ -243,41 +279,32 @@ function lines(edge) {
 
 function drawnNode(node) {
   const act = () => (chosen === node.id && node.kind !== "question" ? use(node) : choose(node.id));
-  const size = node.kind === "question" ? 11 : node.kind === "page" ? 9 : 7;
-  const r = node.passages === undefined ? size : Math.min(15, 4 + 1.6 * Math.log2(1 + node.passages));
-  return svg(
+  const r = radius(node);
+  const bright = lit.has(node.id) ? " lit" : "";
+  const transform = `translate(${node.x.toFixed(1)} ${node.y.toFixed(1)})`;
+  const name = { class: `name${bright}`, transform, dy: "0.33em", "aria-hidden": "true", onclick: act };
+  const dot = svg(
     "g",
     {
-      class: `dot dot-${node.kind} ${sign(kindOf(node))}${lit.has(node.id) ? " lit" : ""}${node.id === chosen ? " chosen" : ""}`,
-      transform: `translate(${node.x.toFixed(1)} ${node.y.toFixed(1)})`,
+      class: `dot ${sign(node)}${bright}${node.id === chosen ? " chosen" : ""}`,
+      transform,
       tabindex: "0",
       role: "button",
       "aria-label": `${kindName(kindOf(node))}: ${node.label}`,
       "data-id": node.id,
       onclick: act,
-      onkeydown: (event) => {
-        if (event.key !== "Enter" && event.key !== " ") return;
-        event.preventDefault();
-        act();
-      },
+      onkeydown: (event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault() ?? act()),
     },
-    svg("circle", { r }),
-    svg("text", { y: Math.max(24, r + 14) }, named(node)),
+    shape(node.kind, r),
   );
+  return { node, r, dot, text: svg("text", name, named(node)) };
 }
 
-/** What stands below a node: its name; of a passage the document and its own heading, behind a mark. */
-function named({ kind, label }) {
-  const [title, ...below] = label.split(" › ");
-  if (kind !== "chunk") return cut(below.at(-1) ?? title, 26);
-  return `¶ ${below.length === 0 ? cut(title, 26) : `${cut(title, 16)} › ${cut(below.at(-1), 16)}`}`;
-}
-
-/** What the colours mean, and how many there are of each kind; one that is pressed is shown alone. */
+/** What shapes and colours mean, and how many there are of each kind; one that is pressed is shown alone. */
 function drawLegend() {
-  const numbers = new Map();
-  for (const node of nodes.values()) numbers.set(kindOf(node), (numbers.get(kindOf(node)) ?? 0) + 1);
-  const offered = kinds === null ? [...numbers] : Object.entries(kinds);
+  const found = new Map();
+  for (const node of nodes.values()) found.set(kindOf(node), { node, number: (found.get(kindOf(node))?.number ?? 0) + 1 });
+  const offered = kinds === null ? [...found].map(([kind, { number }]) => [kind, number]) : Object.entries(kinds);
   const press = (kind) => {
     if (kinds !== null) return start(only === kind ? null : kind);
     only = only === kind ? null : kind;
@@ -285,10 +312,12 @@ function drawLegend() {
   };
   byId("explorer-legend").replaceChildren(
     ...offered.slice(0, LEGEND).map(([kind, number]) => {
-      const dot = svg("svg", { viewBox: "-8 -8 16 16", "aria-hidden": "true" }, svg("circle", { r: 6 }));
+      const like = found.get(kind)?.node ?? { kind: "entity", type: kind };
+      const picture = svg("svg", { viewBox: "-11 -11 22 22", "aria-hidden": "true" }, shape(like.kind, 7));
       const name = `${kind === "" ? "Documents and others" : kindName(kind)} ${number.toLocaleString("en")}`;
       const pressed = String(only === kind);
-      return el("li", { class: sign(kind || "entity") }, el("button", { type: "button", "aria-pressed": pressed, onclick: () => press(kind) }, dot, name));
+      const properties = { type: "button", "aria-pressed": pressed, onclick: () => press(kind) };
+      return el("li", { class: `dot ${sign(like)}` }, el("button", properties, picture, name));
     }),
   );
 }
@@ -365,5 +394,5 @@ function neighbour(edge, id) {
 /** All that is shown, with the room that its names take, and above what the colours mean. */
 function fit() {
   const places = shown()[0].map((node) => ({ x: node.x, y: node.y, half: LETTER * Array.from(named(node)).length }));
-  view.fit([...places, ...places.map((place) => ({ ...place, y: place.y + LEGEND_ROOM }))]);
+  view.fit(places, NAME_ROOM + LEGEND_ROOM);
 }

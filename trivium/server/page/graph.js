@@ -76,13 +76,19 @@ function drawing(graph, places, chosen, upright, spans) {
   return picture;
 }
 
+/** The head of an arrow, as the end of a path. */
+export function tip({ x, y }, angle, scale = 1) {
+  const side = (turn) => `${x - 8 * scale * Math.cos(angle + turn)} ${y - 8 * scale * Math.sin(angle + turn)}`;
+  return `M${side(0.45)}L${x} ${y}L${side(-0.45)}`;
+}
+
 /** A line to the next layer. */
 function between(edge, from, to, upright) {
   const [a, b] = ends(from, to, upright);
   const middle = { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2 };
   const path = upright
-    ? `M${a.x} ${a.y}C${a.x} ${middle.y} ${b.x} ${middle.y} ${b.x} ${b.y}`
-    : `M${a.x} ${a.y}C${middle.x} ${a.y} ${middle.x} ${b.y} ${b.x} ${b.y}`;
+    ? `M${a.x} ${a.y}C${a.x} ${middle.y} ${b.x} ${middle.y} ${b.x} ${b.y}${tip(b, Math.sign(b.y - a.y) * (Math.PI / 2))}`
+    : `M${a.x} ${a.y}C${middle.x} ${a.y} ${middle.x} ${b.y} ${b.x} ${b.y}${tip(b, b.x >= a.x ? 0 : Math.PI)}`;
   return drawnEdge(edge, path, middle);
 }
 
@@ -91,11 +97,15 @@ function around(edge, from, to, lane, upright) {
   const half = upright ? NODE.width / 2 : NODE.height / 2;
   if (upright) {
     const [y1, y2] = [from.y + 8, to.y - 8];
-    const path = `M${from.x + half} ${y1}C${lane} ${y1} ${lane} ${y1 + 20} ${lane} ${y1 + 40}V${y2 - 40}C${lane} ${y2 - 20} ${lane} ${y2} ${to.x + half} ${y2}`;
+    const there = `C${lane} ${y1} ${lane} ${y1 + 20} ${lane} ${y1 + 40}V${y2 - 40}`;
+    const end = { x: to.x + half, y: y2 };
+    const path = `M${from.x + half} ${y1}${there}C${lane} ${y2 - 20} ${lane} ${y2} ${end.x} ${y2}${tip(end, Math.PI)}`;
     return drawnEdge(edge, path, { x: lane - 12, y: (y1 + y2) / 2 });
   }
   const [x1, x2] = [from.x + 20, to.x - 20];
-  const path = `M${x1} ${from.y + half}C${x1} ${lane} ${x1 + 30} ${lane} ${x1 + 60} ${lane}H${x2 - 60}C${x2 - 30} ${lane} ${x2} ${lane} ${x2} ${to.y + half}`;
+  const there = `C${x1} ${lane} ${x1 + 30} ${lane} ${x1 + 60} ${lane}H${x2 - 60}`;
+  const end = { x: x2, y: to.y + half };
+  const path = `M${x1} ${from.y + half}${there}C${x2 - 30} ${lane} ${x2} ${lane} ${x2} ${end.y}${tip(end, -Math.PI / 2)}`;
   return drawnEdge(edge, path, { x: (x1 + x2) / 2, y: lane });
 }
 

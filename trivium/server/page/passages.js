@@ -2,14 +2,16 @@
 
 import { explain, plain } from "./api.js";
 import { contributionTable } from "./bars.js";
-import { bodyOf, button, el, headings, pageNumbers, reducedMotion } from "./dom.js";
+import { bodyOf, button, count, el, headings, pageNumbers, reducedMotion } from "./dom.js";
 import { way } from "./way.js";
 import { openReader } from "./reader.js";
-import { highlighted, outside, termsOf } from "./text.js";
+import { block, highlighted, outside, stacked, termsOf } from "./text.js";
 import { thumbnail } from "./thumbnail.js";
 import { inWords, percent, wordsFor } from "./why.js";
 
 const SNIPPET = 240;
+const ROWS = 4; // of a table
+const LINES = 6; // of code
 const PERCENTAGES =
   "How likely a passage is to answer the question, from how well its words, its meaning and its links fit: sure from 80 % on, likely from 50 %, unlikely below 5 %. " +
   "Where several passages share the answer, each is one of these. A right one may have a small percentage if it says it in other words than the question.";
@@ -87,19 +89,22 @@ export class PassagesView {
   #item(hit, move, likely) {
     const number = el("span", { class: "number" });
     const reason = el("p", { class: "reason", hidden: true });
-    const body = el("div", { class: "body" });
-    const why = el("details", { class: "why" }, el("summary", {}, "Why is it here?"), body);
+    const body = bodyOf(hit.text, hit.section);
+    const drawn = preview(hit.kind, body, this.terms);
+    drawn?.addEventListener("click", () => getSelection().isCollapsed && openHit(hit, this.terms));
+    const reasons = el("div", { class: "body" });
+    const why = el("details", { class: "why" }, el("summary", {}, "Why is it here?"), reasons);
     const head = el(
       "button",
       { type: "button", class: "head", onclick: () => openHit(hit, this.terms) },
       el("span", { class: "line" }, number, el("span", { class: "place" }, ...place(hit)), move, chance(hit, likely)),
-      el("span", { class: "snippet" }, thumbnail(hit.thumbnail, hit.text), ...highlighted(snippet(bodyOf(hit.text, hit.section)), this.terms)),
+      drawn === null ? el("span", { class: "snippet" }, thumbnail(hit.thumbnail, hit.text), ...highlighted(snippet(body), this.terms)) : null,
     );
     const live = hit.live?.address === undefined ? null : liveOrigin(hit.live);
-    const item = el("li", { class: "hit", "data-uri": hit.uri }, head, live, reason, why);
+    const item = el("li", { class: "hit", "data-uri": hit.uri }, head, drawn, live, reason, why);
     item.parts = { number, reason, head, why };
     why.addEventListener("toggle", () => {
-      if (why.open && body.childElementCount === 0) fill(body, hit, this.given);
+      if (why.open && reasons.childElementCount === 0) fill(reasons, hit, this.given);
     });
     return item;
   }
@@ -133,6 +138,25 @@ function place(hit) {
 function chance(hit, likely) {
   if (hit.probability === null) return null;
   return el("span", { class: "score", title: "How likely it answers the question" }, likely, " ", el("small", {}, percent(hit.probability)));
+}
+
+/** The beginning of code, the rows of a table that have most words of the question; null for what is read as a sentence. */
+function preview(kind, text, terms) {
+  const lines = text.split("\n").filter((line) => kind === "code" || line.trim() !== "");
+  const from = kind === "code" ? 0 : lines.findIndex((line) => line.includes(": "));
+  if (!["code", "table", "infobox"].includes(kind) || from === -1) return null;
+  const rows = lines.slice(from);
+  const found = (line) => highlighted(line, terms).filter((part) => part instanceof Element).length;
+  const most = kind === "code" ? LINES : ROWS;
+  const best = kind === "code" ? rows : [...rows].sort((a, b) => found(b) - found(a));
+  const chosen = new Set(best.slice(0, most));
+  const shown = [...lines.slice(0, from), ...rows.filter((line) => chosen.has(line)).slice(0, most)];
+  const made = block(kind, shown.join("\n"), (part) => highlighted(part, terms));
+  if (made.tagName === "P") return null; // no table after all
+  made.removeAttribute("tabindex"); // it never scrolls
+  if (kind === "table") stacked(made);
+  const more = rows.length > most ? el("p", {}, `… ${count(rows.length - most, kind === "code" ? "more line" : "more row")}`) : null;
+  return el("div", { class: "snippet drawn" }, made, more);
 }
 
 function snippet(text) {

@@ -78,8 +78,22 @@ export function block(kind, text, write) {
   if (kind === "table") return tableOf(lines, write) ?? paragraph(text, write);
   if (kind === "infobox") return factsOf(lines, write) ?? paragraph(text, write);
   if (kind === "list") return listOf(lines, write);
-  if (kind === "code") return el("pre", {}, ...write(text));
+  if (kind === "code") return code(text, write);
   return paragraph(text, write);
+}
+
+const SENTENCE = /^\p{Lu}[^\n]*[.:?!]$/u;
+const WORDS = 5; // at least, of a sentence
+
+/** Code, and the sentences between it: which parts of a passage are code is not known but by how they look. */
+export function code(text, write) {
+  const parts = [];
+  for (const part of text.split(/\n{2,}/)) {
+    const sentence = SENTENCE.test(part.trim()) && part.split(" ").length >= WORDS;
+    if (!sentence && parts.length > 0 && !parts.at(-1).sentence) parts.at(-1).text += `\n\n${part}`;
+    else parts.push({ sentence, text: part });
+  }
+  return el("div", {}, ...parts.map((part) => el(part.sentence ? "p" : "pre", {}, ...write(part.text))));
 }
 
 const paragraph = (text, write) => el("p", {}, ...write(text));
@@ -108,9 +122,18 @@ function tableOf(lines, write) {
       { class: "rows" },
       caption === "" ? null : el("caption", {}, ...write(caption)),
       el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col" }, head)))),
-      el("tbody", {}, ...rows.map((row) => el("tr", {}, ...heads.map((head) => el("td", {}, ...write(row.get(head) ?? "")))))),
+      el("tbody", {}, ...rows.map((row) => el("tr", {}, ...heads.map((head) => el("td", { "data-head": head }, ...write(row.get(head) ?? "")))))),
     ),
   );
+}
+
+/** Makes each cell of the table in `box` a line where the columns do not fit, or always. */
+export function stacked(box, always = false) {
+  new ResizeObserver(() => {
+    box.classList.toggle("stacked", always);
+    box.classList.toggle("stacked", always || box.scrollWidth > box.clientWidth);
+  }).observe(box);
+  return box;
 }
 
 /** The cells of a row by their heads, of `named` ones where these are known; a cell may hold a semicolon itself. */

@@ -32,7 +32,8 @@ export class Turn {
     this.more = button("More passages", () => this.#showMore(), { class: "quiet more", hidden: true });
     this.passages.box.append(this.more);
     this.passages.box.addEventListener("toggle", () => this.#explainOnce());
-    this.answer.box.append(this.actions);
+    this.next = el("div", { class: "next", hidden: true });
+    this.answer.box.append(this.actions, this.next);
     this.box = el(
       "article",
       { class: "turn", "aria-labelledby": id },
@@ -51,9 +52,10 @@ export class Turn {
     const given = { question: this.question, history: this.hooks.history(this), rewrite, ...(intent ? { intent } : {}), ...options };
     this.#become("busy");
     this.found = null;
-    this.live = {};
+    this.searching = {};
     this.unexplained = false;
     this.actions.hidden = true;
+    this.next.hidden = true;
     this.more.hidden = true;
     this.answer.begin();
     let first = true;
@@ -131,20 +133,21 @@ export class Turn {
       this.#become("busy");
       return;
     }
-    const { retrievers, where, sources } = options;
+    const { retrievers, where, sources, rerank, cut, k = SHOWN } = options;
     this.given = {
       question: searched,
-      k: SHOWN,
+      k,
       ...(recall ? { recall_query: recall } : {}),
       ...(retrievers ? { retrievers } : {}),
       ...(where ? { where } : {}),
     };
-    this.live = sources ? { sources } : {};
+    // What a search takes and an explanation does not.
+    this.searching = Object.fromEntries(Object.entries({ sources, rerank, cut }).filter(([, value]) => value !== undefined));
     this.passages.show(passages, this.given);
     this.box.dataset.fresh = "true"; // they are those of this question: no longer dimmed
     this.answer.say("Reading the passages …");
     this.#become("busy");
-    this.#explain({ ...this.given, ...this.live, explain: true }, signal);
+    this.#explain({ ...this.given, ...this.searching, explain: true }, signal);
   }
 
   async #explain(given, signal) {
@@ -185,7 +188,8 @@ export class Turn {
         button("Search the collection", () => this.run({ intent: "collection" })),
       );
     }
-    this.more.hidden = done.searched_for === null || done.passages.length < SHOWN;
+    const asked = this.given?.k ?? SHOWN;
+    this.more.hidden = done.searched_for === null || done.passages.length < asked || asked >= MORE;
     this.actions.replaceChildren(...this.hooks.actions(this));
     this.actions.hidden = false;
     this.#become("done");
@@ -204,7 +208,7 @@ export class Turn {
     const given = { ...this.given, k: MORE };
     this.more.disabled = true;
     try {
-      const hits = await search({ ...given, ...this.live, explain: true }, this.running.signal);
+      const hits = await search({ ...given, ...this.searching, explain: true }, this.running.signal);
       this.passages.show(hits, given);
       this.passages.explainAll(hits);
       this.passages.cite(this.done.citations);

@@ -15,6 +15,7 @@ export const VIEWS = {
   walk: "where do the links lead?",
 };
 
+const NAMED = ["rerank", "cut", "prompt"]; // options that are called by a name
 const boxes = new Map();
 let live = null; // the server's state of its live sources, once known
 let looked = false;
@@ -54,6 +55,14 @@ export function drawViews(changed) {
     event.preventDefault();
     changed();
   });
+  for (const name of ["k", ...NAMED]) byId(name).addEventListener("change", () => byId(name).checkValidity() && changed());
+  byId("live-switch").addEventListener("change", switchLive);
+}
+
+/** Offers the values that the server's own description names; others may be typed. */
+async function describe() {
+  const { properties } = (await get("/openapi.json")).components.schemas.AskBody;
+  for (const name of NAMED) byId(`${name}-known`).append(...properties[name].examples.map((value) => el("option", { value })));
 }
 
 const chosen = () => [...boxes.values()].filter((box) => box.checked).map((box) => box.value);
@@ -67,6 +76,8 @@ export function searchOptions() {
     ...(allOn() ? {} : { retrievers: chosen() }),
     ...(where === "" ? {} : { where }),
     ...(sources.length === 0 ? {} : { sources }),
+    ...(byId("k").value === "" || !byId("k").checkValidity() ? {} : { k: byId("k").valueAsNumber }),
+    ...Object.fromEntries(NAMED.map((name) => [name, byId(name).value.trim()]).filter(([, value]) => value !== "")),
     ...(byId("model").selectedIndex > 0 ? { model: byId("model").value } : {}),
   };
 }
@@ -75,16 +86,18 @@ export function searchOptions() {
 export function offerModels(models) {
   const field = byId("model");
   byId("model-choice").hidden = models.length < 2;
+  byId("prompt-choice").hidden = models.every((name) => name === "none");
   if (models.join("\n") === [...field.options].map(({ value }) => value).join("\n")) return;
   field.replaceChildren(
     ...models.map((name) => el("option", { value: name }, name === "none" ? "quoted from the passages" : `written by ${name}`)),
   );
 }
 
-/** Shows the live sources where the server has any; asked once, when somebody looks. */
-export async function lookForLive() {
+/** Shows what the server offers, and its live sources where it has any; asked once, when somebody looks. */
+export async function lookAround() {
   if (looked) return;
   looked = true;
+  describe().catch(() => (looked = false));
   try {
     live = await get("/live");
     drawLive();
@@ -93,34 +106,29 @@ export async function lookForLive() {
   }
 }
 
+async function switchLive() {
+  const box = byId("live-switch");
+  try {
+    live = await changeLive(box.checked ? "allow" : "off");
+  } catch (error) {
+    announce(plain(error));
+    byId("live-note").textContent = plain(error);
+    box.checked = live.mode !== "off";
+    return;
+  }
+  drawLive();
+}
+
+/** The switch is beside the documents, which everybody shares; what a question asks of them is among its options. */
 function drawLive() {
-  const box = byId("live");
-  const switched = el("input", { type: "checkbox", checked: live.mode !== "off" });
-  switched.addEventListener("change", async () => {
-    try {
-      live = await changeLive(switched.checked ? "allow" : "off");
-    } catch (error) {
-      announce(plain(error));
-      byId("live-note").textContent = plain(error);
-      switched.checked = live.mode !== "off";
-      return;
-    }
-    drawLive();
-  });
   // A source that another name stands for is offered once.
   const twice = new Set(live.sources.filter((one) => one.ready && one.stands_for !== one.name).map((one) => one.stands_for));
   const usable = live.sources.filter((one) => one.ready && !twice.has(one.name));
-  const sources =
-    live.mode === "off"
-      ? []
-      : usable.map(({ name, stands_for: what }) =>
-          el("label", { class: "view" }, el("input", { type: "checkbox", name: "source", value: name }), what === name ? name : `${name} (${what})`),
-        );
-  box.replaceChildren(
-    el("legend", {}, "Live sources"),
-    el("label", { class: "view" }, switched, "May be asked (for everybody who uses this server)"),
-    ...sources,
-    el("p", { class: "note", id: "live-note" }, usable.length === 0 ? "None is configured." : ""),
-  );
-  box.hidden = live.sources.length === 0;
+  const source = ({ name, stands_for: what }) =>
+    el("label", { class: "view" }, el("input", { type: "checkbox", name: "source", value: name }), what === name ? name : `${name} (${what})`);
+  byId("live").replaceChildren(el("legend", {}, "Live sources to ask, too"), ...usable.map(source));
+  byId("live").hidden = live.mode === "off" || usable.length === 0;
+  byId("live-switch").checked = live.mode !== "off";
+  byId("live-note").textContent = usable.length === 0 ? "None is configured." : "";
+  byId("everybody").hidden = live.sources.length === 0;
 }

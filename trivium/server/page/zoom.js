@@ -1,20 +1,26 @@
 // A drawing that is moved with the mouse, a finger or arrow keys, and made larger with the wheel, two fingers or + and -.
 
 const STEP = 60;
-const ROOM = 50; // around what is shown
+const ROOM = 30; // around what is shown
 const SLACK = 4; // pixels a click may wander
 
-/** Makes an <svg> so; `fit(places)` shows all of them ({x, y, half}: of the width of its name). */
-export function panAndZoom(canvas) {
+/** Makes an <svg> so. `fit(places, below)` shows all of them ({x, y, half}: of the width of its name, in pixels), with as many
+ * pixels below. `box` is what is seen, `scale()` how many units of the drawing writing takes for a pixel, `dots()` nodes;
+ * `moved()` is called when these have changed. */
+export function panAndZoom(canvas, moved) {
   const box = { x: -300, y: -200, width: 600, height: 400 };
   const pointers = new Map();
-  let moved = 0;
+  let wandered = 0;
   const scale = () => box.width / Math.max(1, canvas.clientWidth);
-  const grown = () => Math.min(1.7, Math.max(1, scale()));
+  const grown = () => Math.min(6, Math.max(0.5, scale()));
+  const dots = () => Math.min(2, grown()); // larger ones would lie on each other
+  let soon = 0;
   const apply = () => {
     canvas.setAttribute("viewBox", `${box.x} ${box.y} ${box.width} ${box.height}`);
-    // Writing stays legible where much is shown, up to a degree.
-    canvas.style.setProperty("--scale", grown().toFixed(2));
+    canvas.style.setProperty("--scale", grown().toFixed(3));
+    canvas.style.setProperty("--dots", dots().toFixed(3));
+    cancelAnimationFrame(soon);
+    soon = requestAnimationFrame(moved);
   };
 
   /** Makes everything smaller by a factor, around a point of the drawing. */
@@ -36,21 +42,20 @@ export function panAndZoom(canvas) {
     const frame = canvas.getBoundingClientRect();
     return { x: box.x + (event.clientX - frame.left) * scale(), y: box.y + (event.clientY - frame.top) * scale() };
   };
-  const fit = (places) => {
+  const fit = (places, below) => {
     const wide = Math.max(1, canvas.clientWidth);
     const high = Math.max(1, canvas.clientHeight);
     if (places.length === 0) return;
     const ys = places.map(({ y }) => y);
-    const needed = Math.max(...ys) - Math.min(...ys) + 2 * ROOM;
-    // Names grow with what is shown, up to a degree: how much room they take is seen when it is known how much that is.
+    // Names keep their size: how much of the drawing they take is known when it is known how large it is shown.
     let growth = 1;
-    for (let round = 0; round < 3; round += 1) {
+    for (let round = 0; round < 6; round += 1) {
       const left = Math.min(...places.map(({ x, half }) => x - Math.max(ROOM, growth * half)));
       const right = Math.max(...places.map(({ x, half }) => x + Math.max(ROOM, growth * half)));
-      const width = Math.max(right - left, (needed * wide) / high, 0.8 * wide);
+      const [top, bottom] = [Math.min(...ys) - ROOM, Math.max(...ys) + ROOM + growth * below];
+      const width = Math.max(right - left, ((bottom - top) * wide) / high, 0.8 * wide);
       const height = (width * high) / wide;
-      const middle = (Math.max(...ys) + Math.min(...ys)) / 2;
-      Object.assign(box, { x: (left + right) / 2 - width / 2, y: middle - height / 2, width, height });
+      Object.assign(box, { x: (left + right) / 2 - width / 2, y: (top + bottom) / 2 - height / 2, width, height });
       growth = grown();
     }
     apply();
@@ -62,7 +67,7 @@ export function panAndZoom(canvas) {
   });
   canvas.addEventListener("pointerdown", (event) => {
     pointers.set(event.pointerId, event);
-    moved = 0;
+    wandered = 0;
   });
   canvas.addEventListener("pointermove", (event) => {
     const before = pointers.get(event.pointerId);
@@ -74,15 +79,15 @@ export function panAndZoom(canvas) {
     } else {
       pan((before.clientX - event.clientX) * scale(), (before.clientY - event.clientY) * scale());
     }
-    moved += Math.abs(before.clientX - event.clientX) + Math.abs(before.clientY - event.clientY);
+    wandered += Math.abs(before.clientX - event.clientX) + Math.abs(before.clientY - event.clientY);
     pointers.set(event.pointerId, event);
-    if (moved > SLACK && !canvas.hasPointerCapture(event.pointerId)) canvas.setPointerCapture(event.pointerId);
+    if (wandered > SLACK && !canvas.hasPointerCapture(event.pointerId)) canvas.setPointerCapture(event.pointerId);
   });
   for (const name of ["pointerup", "pointercancel"]) {
     canvas.addEventListener(name, (event) => pointers.delete(event.pointerId));
   }
   // What was moved was not pressed.
-  canvas.addEventListener("click", (event) => moved > SLACK && event.stopPropagation(), { capture: true });
+  canvas.addEventListener("click", (event) => wandered > SLACK && event.stopPropagation(), { capture: true });
   const KEYS = {
     ArrowLeft: () => pan(-STEP * scale(), 0),
     ArrowRight: () => pan(STEP * scale(), 0),
@@ -101,6 +106,5 @@ export function panAndZoom(canvas) {
     box.height = (box.width * Math.max(1, canvas.clientHeight)) / Math.max(1, canvas.clientWidth);
     apply();
   }).observe(canvas);
-  apply();
-  return { zoom, fit };
+  return { zoom, fit, box, dots, scale: grown };
 }
