@@ -14,7 +14,14 @@ from typing import Any
 from trivium.graph.page_facts import encode_metadata, page_digest
 from trivium.graph.page_graph import ChunkNode, Name, PageGraph, RelationEdge, SectionNode
 from trivium.graph.records import Codes
-from trivium.graph.schema import CHUNK_MARK, embedding_text, entity_text, headings_as_text, headings_of, unescape
+from trivium.graph.schema import (
+    CHUNK_MARK,
+    embedding_text,
+    entity_text,
+    headings_as_text,
+    headings_of,
+    unescape,
+)
 from trivium.graph.stored_vectors import text_hash
 from trivium.text.normalise import normalise_name, without_parenthesis
 
