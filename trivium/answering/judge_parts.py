@@ -19,16 +19,18 @@ from safetensors.numpy import load
 
 from trivium.answering.answer_parts import Part, parts_of
 from trivium.answering.evidence import as_rows, features, of_all
+from trivium.answering.follow_up_questions import topic_terms
 from trivium.answering.passages import NumberedPassage
-from trivium.answering.rarity import Rarity
+from trivium.answering.rarity import Rarity, names_and_numbers
 from trivium.answering.reader_network import load_reader
 from trivium.answering.steps import asks_for_steps, begins_clause, lists_of
+from trivium.common.arrays import dots
 from trivium.common.log_odds import probability_of
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.text.identifiers import identifiers_of
 from trivium.text.languages import Analyzer
-from trivium.text.normalise import terms
+from trivium.text.normalise import terms, without_closing_marks, words
 from trivium.types import ChunkKind, EmbedderIdentity
 
 NO_EMBEDDER = "none"
@@ -40,7 +42,8 @@ _OF_TABLE = 0.2
 little.
 """
 _AS_PROBABLE = 0.8
-_SHORTER = 0.7
+_AS_SURE = 1.0
+"""By how much less the log-odds of a sentence may be than those of a longer part around it that it is preferred to."""
 _OF_ANY_COLLECTION = frozenset(
     terms(
         "summary summarise summarize overview outline main key point points idea ideas finding findings topic topics"
@@ -55,6 +58,10 @@ _NO_RIVAL = -4.0
 """The least log-odds of another part that might answer."""
 _ALONE = 0.3
 """The probability of a part from which passages are about a question though they do not seem to be, without a reader."""
+_GAIN, _GAIN_OF_COSINE = 0.3, 0.02
+"""By how much a part that says in other words what is asked is nearer to the question than to what is left of it without
+the words for that: in log-odds of the reader, or as cosine.
+"""
 _FOR_A_MODEL = 0.5
 """Share of the threshold of nearness from which a language model is asked, which understands other words for the same."""
 
@@ -162,8 +169,7 @@ def having_identifier(
 
 def fitted(judged: Sequence[Judged], *, steps: bool = False) -> Judged:
     """Return the part that answers, as the most probable one of ``judged``: the whole list in place of its beginning
-    or of an item that says less of the question, a row in place of several if it says as much, and a much shorter
-    sentence inside of it that is about as probable. What announces a list by a colon is not an answer without it. Where
+    or of an item that says less of the question, and a row in place of several if it says as much. What announces a list by a colon is not an answer without it. Where
     ``steps`` are asked for, the list that a sentence stands in is taken for it.
     """
     about_as_probable = [one for one in judged if one.probability >= _AS_PROBABLE * judged[0].probability]
@@ -192,13 +198,28 @@ def fitted(judged: Sequence[Judged], *, steps: bool = False) -> Judged:
             return one
         if one.part.kind == "row" and best.part.kind == "block" and one.covered >= best.covered:
             return one
-    for one in overlapping:
-        inside = best.part.start <= one.part.start and one.part.end <= best.part.end
-        shorter = one.part.end - one.part.start < _SHORTER * (best.part.end - best.part.start)
-        as_probable = one.probability >= _AS_PROBABLE * best.probability
-        if one.part.kind == "sentence" and best.part.kind != "list" and inside and shorter and as_probable:
-            return one
     return best
+
+
+def _briefest(best: Judged, judged: Sequence[Judged]) -> Judged:
+    """Return the only sentence of a part that says as much of the question as all of it, and the part if there is none
+    or more than one.
+    """
+    if best.part.kind not in ("sentence", "block", "list"):
+        return best
+    inside = [
+        one
+        for one in judged
+        if one.part.kind == "sentence"
+        and _overlap(one.part, best.part)
+        and best.part.start <= one.part.start
+        and one.part.end <= best.part.end
+        and one.covered >= best.covered
+        and one.probability >= _NEARLY * best.probability
+        and not one.text.rstrip().endswith(":")
+    ]
+    brief = min(inside, key=lambda one: len(one.text), default=best)
+    return brief if all(_overlap(one.part, brief.part) for one in inside) else best
 
 
 def _is_around(one: Part, sentence: Part) -> bool:
@@ -259,15 +280,40 @@ def confirmed(question: str, judged: Sequence[Judged], embedder: EmbedderIdentit
     best = fitted(judged, steps=asks_for_steps(question))
     reader = load_reader(embedder)
     if reader is None:
-        return Confirmed(best, judged[0].probability, judged[0].probability)
+        return Confirmed(_briefest(best, judged), judged[0].probability, judged[0].probability)
     by_trees = {one: one.probability for one in judged[:_READ]} | {best: judged[0].probability}
     read = {one: reader.read(question, one.passage.above, one.text) for one in by_trees}
     odds = {one: reader.odds(found, by_trees[one]) for one, found in read.items()}
     if best.part.kind == "sentence" and best.passage.hit.kind != ChunkKind.INFOBOX:
         best = max(odds, key=odds.__getitem__)
+    brief = _briefest(best, judged)
+    if brief not in odds:
+        odds[brief] = reader.odds(reader.read(question, brief.passage.above, brief.text), brief.probability)
+    best = brief if odds[brief] >= odds[best] - _AS_SURE else best
     rival = max((odds[one] for one in odds if not _overlap(one.part, best.part)), default=_NO_RIVAL)
     found = reader.probability(odds[best], max(_NO_RIVAL, rival), max(read.values()))
     return Confirmed(best, round(found, 6), probability_of(odds[best]))
+
+
+def says_what_is_asked(question: str, part: Part, embedder: Embedder) -> bool:
+    """Whether a part may say what is asked of something that it names: with a word of the question that is no name, or in
+    other words, so that it answers the question better than what is left of it without its words for that. "Approved by
+    Ada Kern on 3 May" answers "When was Ada Kern?" as well as "When was Ada Kern born?". Rows say it by their heads.
+    """
+    reader, (_, has_cosines) = load_reader(embedder.identity), load_trees(embedder.identity.name)
+    names = {*names_and_numbers(question), *names_and_numbers(part.shown)}
+    own = question.split()
+    asked = {word for word in own if topic_terms(word) and names.isdisjoint(words(word))}
+    terms_of, above = part.passage.analyzer.terms, part.passage.above
+    said = frozenset(terms_of(f"{above} {part.shown}"))
+    if part.kind == "row" or not has_cosines or not asked or not said.isdisjoint(terms_of(" ".join(asked))):
+        return True
+    rest = " ".join(word for word in own if word not in asked)
+    if reader is not None:
+        gain = reader.read(question, above, part.shown) - reader.read(f"{rest}?", above, part.shown)
+        return gain >= _GAIN
+    whole, without = (embedder.embed_query(without_closing_marks(one)) for one in (question, rest))
+    return float(dots(embedder.embed([part.shown]), whole - without)[0]) >= _GAIN_OF_COSINE
 
 
 def _overlap(one: Part, other: Part) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from trivium.answering.answer_parts import Part, part_of_row, with_antecedent
+from trivium.answering.asked_kind import lacks_kind
 from trivium.answering.citation_marks import uncited
 from trivium.answering.clauses import asks_for_section, clause_asked, whole
 from trivium.answering.comparisons import about_each, comparison_of, decides
@@ -19,6 +20,7 @@ from trivium.answering.judge_parts import (
     confirmed,
     having_identifier,
     judge,
+    says_what_is_asked,
     sure_from,
     thresholds_of,
 )
@@ -161,6 +163,8 @@ def quote(
         and not lacking
         and not (of_each and best.part.kind == "row")
         and not to_compute(question, best.part.kind == "row", best.text)
+        and not lacks_kind(question, best.part)
+        and says_what_is_asked(question, best.part, embedder)
     ):
         told = _answered([with_antecedent(best.part)], question)
         return replace(told, confidence=confidence, disagreements=others)
