@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import load
 
 from trivium.answering.answer_parts import Part, parts_of
+from trivium.answering.asked_kind import lacks_kind
 from trivium.answering.evidence import as_rows, features, of_all
 from trivium.answering.follow_up_questions import topic_terms
 from trivium.answering.passages import NumberedPassage
@@ -255,6 +256,20 @@ def sure_from(embedder: EmbedderIdentity, risk: float | None) -> float:
         return float(trees.thresholds[0] if reader is None else reader.weights["answered"][0])
     measured = (trees.risks if reader is None else reader.weights["risks"]).tolist()
     return min((threshold for level, threshold in measured if level <= risk), default=1.0)
+
+
+def of_follow_up(question: str, found: Judgement) -> Judgement:
+    """Return the judgement of the parts that may answer what a follow-up asks itself, and not only what was asked before
+    it: of ``found`` those that say one of its words, if it has any, and have a value of the kind that it asks for.
+    """
+    own = frozenset(topic_terms(question))
+    parts = [
+        one
+        for one in found.parts
+        if not lacks_kind(question, one.part)
+        and (not own or not own.isdisjoint(terms(f"{one.passage.above} {one.text}")))
+    ]
+    return found._replace(parts=parts)
 
 
 class Confirmed(NamedTuple):
