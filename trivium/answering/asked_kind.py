@@ -70,7 +70,13 @@ _KINDS = tuple(
     )
 )
 """What questions ask for, and how values of that kind are written."""
+_NAMED = re.compile(_HEAD + r"(?:who(?:m|se)?|what (?:is|are|was|were))\b", re.IGNORECASE)
 _COUNTED, _DATED, _PLACED = (asks for asks, _ in _KINDS[2:])
+
+
+def asks_for_one(question: str) -> bool:
+    """Whether a question asks for one thing, which a sentence can say: a value, who, or what something is."""
+    return _NAMED.match(question) is not None or any(asks.match(question) for asks, _ in _KINDS)
 
 
 def lacks_kind(question: str, part: Part) -> bool:

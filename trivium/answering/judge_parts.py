@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load
 
-from trivium.answering.answer_parts import Part, parts_of
-from trivium.answering.asked_kind import lacks_kind
+from trivium.answering.answer_parts import Part, is_leant_on, parts_of
+from trivium.answering.asked_kind import asks_for_one, lacks_kind
 from trivium.answering.evidence import as_rows, features, of_all
 from trivium.answering.follow_up_questions import topic_terms
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, names_and_numbers
-from trivium.answering.reader_network import load_reader
+from trivium.answering.reader_network import Reader, load_reader
 from trivium.answering.steps import asks_for_steps, begins_clause, lists_of
 from trivium.common.arrays import dots
 from trivium.common.log_odds import probability_of
@@ -43,6 +43,7 @@ _OF_TABLE = 0.2
 little.
 """
 _AS_PROBABLE = 0.8
+_SHORTER = 0.7
 _AS_SURE = 1.0
 """By how much less the log-odds of a sentence may be than those of a longer part around it that it is preferred to."""
 _OF_ANY_COLLECTION = frozenset(
@@ -170,7 +171,8 @@ def having_identifier(
 
 def fitted(judged: Sequence[Judged], *, steps: bool = False) -> Judged:
     """Return the part that answers, as the most probable one of ``judged``: the whole list in place of its beginning
-    or of an item that says less of the question, and a row in place of several if it says as much. What announces a list by a colon is not an answer without it. Where
+    or of an item that says less of the question, a row in place of several if it says as much, and a much shorter
+    sentence inside of it that is about as probable. What announces a list by a colon is not an answer without it. Where
     ``steps`` are asked for, the list that a sentence stands in is taken for it.
     """
     about_as_probable = [one for one in judged if one.probability >= _AS_PROBABLE * judged[0].probability]
@@ -199,28 +201,36 @@ def fitted(judged: Sequence[Judged], *, steps: bool = False) -> Judged:
             return one
         if one.part.kind == "row" and best.part.kind == "block" and one.covered >= best.covered:
             return one
+    for one in overlapping:
+        inside = best.part.start <= one.part.start and one.part.end <= best.part.end
+        shorter = one.part.end - one.part.start < _SHORTER * (best.part.end - best.part.start)
+        as_probable = one.probability >= _AS_PROBABLE * best.probability
+        if one.part.kind == "sentence" and best.part.kind != "list" and inside and shorter and as_probable:
+            return one
     return best
 
 
-def _briefest(best: Judged, judged: Sequence[Judged]) -> Judged:
-    """Return the only sentence of a part that says as much of the question as all of it, and the part if there is none
-    or more than one.
+def _briefest(question: str, best: Judged, judged: Sequence[Judged]) -> Judged:
+    """Return the only sentence of a part that says as much of a question for one thing as all of it, and the part if
+    there is none or more than one, or if the next one says more of the same.
     """
-    if best.part.kind not in ("sentence", "block", "list"):
+    if best.part.kind not in ("sentence", "block", "list") or not asks_for_one(question):
         return best
     inside = [
         one
         for one in judged
         if one.part.kind == "sentence"
-        and _overlap(one.part, best.part)
+        and one.passage is best.passage
         and best.part.start <= one.part.start
         and one.part.end <= best.part.end
         and one.covered >= best.covered
         and one.probability >= _NEARLY * best.probability
         and not one.text.rstrip().endswith(":")
+        and not lacks_kind(question, one.part)
     ]
     brief = min(inside, key=lambda one: len(one.text), default=best)
-    return brief if all(_overlap(one.part, brief.part) for one in inside) else best
+    goes_on = brief is not best and is_leant_on(brief.part)
+    return brief if not goes_on and all(_overlap(one.part, brief.part) for one in inside) else best
 
 
 def _is_around(one: Part, sentence: Part) -> bool:
@@ -295,19 +305,22 @@ def confirmed(question: str, judged: Sequence[Judged], embedder: EmbedderIdentit
     best = fitted(judged, steps=asks_for_steps(question))
     reader = load_reader(embedder)
     if reader is None:
-        return Confirmed(_briefest(best, judged), judged[0].probability, judged[0].probability)
+        return Confirmed(_briefest(question, best, judged), judged[0].probability, judged[0].probability)
     by_trees = {one: one.probability for one in judged[:_READ]} | {best: judged[0].probability}
-    read = {one: reader.read(question, one.passage.above, one.text) for one in by_trees}
+    read = {one: _read(reader, question, one) for one in by_trees}
     odds = {one: reader.odds(found, by_trees[one]) for one, found in read.items()}
     if best.part.kind == "sentence" and best.passage.hit.kind != ChunkKind.INFOBOX:
         best = max(odds, key=odds.__getitem__)
-    brief = _briefest(best, judged)
-    if brief not in odds:
-        odds[brief] = reader.odds(reader.read(question, brief.passage.above, brief.text), brief.probability)
-    best = brief if odds[brief] >= odds[best] - _AS_SURE else best
     rival = max((odds[one] for one in odds if not _overlap(one.part, best.part)), default=_NO_RIVAL)
     found = reader.probability(odds[best], max(_NO_RIVAL, rival), max(read.values()))
-    return Confirmed(best, round(found, 6), probability_of(odds[best]))
+    brief, sure = _briefest(question, best, judged), odds[best] - _AS_SURE
+    if brief is not best and reader.odds(_read(reader, question, brief), brief.probability) < sure:
+        brief = best
+    return Confirmed(brief, round(found, 6), probability_of(odds[best]))
+
+
+def _read(reader: Reader, question: str, one: Judged) -> float:
+    return reader.read(question, one.passage.above, one.text)
 
 
 def says_what_is_asked(question: str, part: Part, embedder: Embedder) -> bool:
