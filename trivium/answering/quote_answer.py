@@ -28,7 +28,7 @@ from trivium.answering.missing_in_part import unsaid
 from trivium.answering.passages import NumberedPassage, respelled
 from trivium.answering.rarity import Rarity
 from trivium.answering.table_arithmetic import Computed, computed, has_what_to_compute, to_compute
-from trivium.answering.table_rows import MOST_ROWS, tells_apart
+from trivium.answering.table_rows import MOST_ROWS, rows_named, tells_apart
 from trivium.common.arrays import dots
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
@@ -51,6 +51,8 @@ _MOST_JUDGED = 40
 """Number of parts, the most probable ones, among which the answer is."""
 BEST = 3
 """Number of passages that are quoted when no part answers."""
+BY_RULE = 0.9
+"""The probability that rows by a condition, or by their names, and clauses by a number answer: the share that was right."""
 MAX_EXCERPT = 480
 """Maximum characters quoted of a passage when no sentence answers. A longer single sentence is truncated."""
 
@@ -58,8 +60,8 @@ MAX_EXCERPT = 480
 @dataclass(frozen=True, slots=True)
 class AnswerText:
     """The consecutive pieces of an answer's text, its statements, one for each piece with a citation, and the parts of
-    passages that it quotes, if it does. ``confidence`` is the probability of the part that answers, if trees judged it,
-    ``disagreements`` what other documents say.
+    passages that it quotes, if it does. ``confidence`` is the probability that it answers, None of a computed
+    value and where nothing does, ``disagreements`` what other documents say.
     """
 
     outcome: Outcome
@@ -110,16 +112,19 @@ def quote(
         return absent()
     clause = clause_asked(question, offered) if outright else []
     if clause:
-        return _answered(clause)
+        return replace(_answered(clause), confidence=BY_RULE)
     comparison = comparison_of(question)
     value = computed(question, offered, store) if outright and comparison is None else None
     if value is not None and value.text:
         return _put_together(value)
     named = having_identifier(question, offered, rarity.analyzer) if comparison is None else []
     offered = named or offered
+    compared = rows_named(question, offered) if outright else []
+    if len(compared) > (0 if comparison is None else 2):  # of two things compared the best part about each is shown
+        return replace(_answered(list(map(part_of_row, compared)), question), confidence=BY_RULE)
     meeting = [one for one in map(part_of_row, () if value is None else value.rows) if _tells(one, question)]
     if meeting:
-        return _answered(meeting, question)
+        return replace(_answered(meeting, question), confidence=BY_RULE)
     if judgement is None or named:
         judgement = judge(question, offered, rarity, embedder, store)
     judged = judgement.parts
@@ -171,7 +176,8 @@ def quote(
     if comparison is None:
         return _closest(offered[:BEST], judged)
     if of_each:
-        return _answered(list(dict.fromkeys(one.part for one in each)))
+        told = _answered(list(dict.fromkeys(one.part for one in each)))
+        return replace(told, confidence=min(one.probability for one in each))
     quoted = list({one.passage.number: one.passage for one in each}.values())
     return _closest(quoted if len(each) == len(comparison.names) else offered[:BEST], [*each, *judged])
 
