@@ -1,7 +1,7 @@
 """Whether a part of a passage has what a question asks for: a time, a place, a number or a measure, by rules for English.
 
 The trees and the reader (:mod:`trivium.answering.judge_parts`) take "The summer party is on 21 June" for an answer to
-"How much does the summer party cost?", since it says everything else. Only what is certain is told here: code and lists are
+"How much does the summer party cost?", since it says all the rest. Only what is certain is told here: code and lists are
 no prose, and cells of rows stand without words around them.
 """
 
@@ -12,9 +12,6 @@ import re
 from trivium.answering.answer_parts import Part
 from trivium.text.normalise import NUMBER_WORDS
 
-_HEAD = (
-    r"\A\W*(?:(?:and|but|so|or|since|until|till|from|by|at|on|in|for|to|around|about|within|before|after)\s+)*"
-)
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?"
@@ -24,12 +21,12 @@ _SPAN = (
     r"(?:seconds?|minutes?|hours?|days?|nights?|weeks?|weekends?|months?|quarters?|years?|century|morning|noon|midday"
     r"|afternoon|evening|midnight|spring|summer|autumn|winter|season|easter|christmas)"
 )
-_COUNT = rf"(?:{'|'.join(NUMBER_WORDS)}|half|hundreds?|thousands?|millions?|several|few)"
-_YEAR = r"(?:1[0-9]|20)\d\d"
 _UNIT = (
     r"(?:s|min|h|mm|cm|m|km|ft|feet|foot|inch(?:es)?|miles?|yards?|(?:kilo|centi|milli)?met(?:er|re)s?|kg|g|mg|t|tons?"
     r"|tonnes?|lbs?|oz|ounces?|pounds?|(?:kilo)?grams?|kilos?|characters?|pages?|words?|%|°|degrees?|times)"
 )
+_COUNT = rf"(?:{'|'.join(NUMBER_WORDS)}|half|hundreds?|thousands?|millions?|several|few)"
+_YEAR = r"(?:1[0-9]|20)\d\d"
 _DATES = re.compile(
     rf"\b\d{{1,2}}(?:st|nd|rd|th)?\.?(?: of)? {_MONTH}(?:,? \d{{4}})?\b|\b{_MONTH} \d{{1,2}}\b(?:,? \d{{4}})?"
     rf"|\b\d{{4}}-\d\d(?:-\d\d)?\b|\b\d{{1,2}}:\d\d\b|\b(?:in|since|until|by|of|from|year|{_MONTH}),? {_YEAR}\b",
@@ -37,62 +34,55 @@ _DATES = re.compile(
 )
 """Numbers that say when, and not how many."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-_KINDS = tuple(
-    (re.compile(_HEAD + asking, re.IGNORECASE), re.compile(value, re.IGNORECASE))
-    for asking, value in (
-        (
-            r"how old\b",
-            rf"\b(?:{_SPAN}|old|aged?|born|since|built|founded|{_YEAR})\b",
-        ),
-        (
-            r"how (?:long|heavy|deep|high|tall|wide|far|thick)\b",
-            rf"(?:\d|\b(?:{_COUNT}|an?))[\s-]?(?:[a-z]+ )?(?:{_SPAN}|{_UNIT})(?!\w)"
-            rf"|(?:\A|[:;(] ?)(?:{_SPAN}|{_UNIT})(?!\w)"
-            r"|\b(?:always|forever|permanent(?:ly)?|unlimited|until|daily)\b",
-        ),
-        (
-            r"(?:how (?:many|much)\b|what (?:do|does|did) .*\bcost\b)",
-            rf"\d|\b(?:{_COUNT}|quarter|third|dozens?|double|twice|once|no|none|nothing|free"
-            r"|enough)\b",
-        ),
-        (
-            r"(?:when\b|(?:what|which) (?:time|date|day|year|month)\b)",
-            rf"\b(?:{_MONTH}(?!\w)|{_WEEKDAY}\b|{_YEAR}\b|\d{{1,2}}[:.]\d\d\b|\d{{1,2}}\.\d{{1,2}}\.|\d{{1,2}} ?[ap]\.?m\b"
-            rf"|(?:{_SPAN}|o'clock|today|tomorrow|daily|weekly|monthly|yearly|annual(?:ly)?|after|before|until|during|while"
-            r"|when(?:ever)?|once|as soon as|as long as|always|never|already|immediately|at once)\b)",
-        ),
-        (
-            r"where\b",
-            r"\b(?:in|into|inside|at|on|onto|from|to|near|behind|beside|beneath|below|above|under|over|between|opposite"
-            rf"|outside|through|along|across|around|against|via)\s+(?!(?:the )?(?:{_MONTH}|{_SPAN}|{_WEEKDAY}|time|\d+)\b)\w"
-            r"|\b(?:here|there|upstairs|downstairs|next to|abroad|everywhere|anywhere|online|www|home)\b|@",
-        ),
-    )
-)
+
+
+def _head(asking: str) -> re.Pattern[str]:
+    before = r"and|but|so|or|since|until|till|from|by|at|on|in|for|to|around|about|within|before|after"
+    return re.compile(rf"\W*(?:(?:{before})\s+)*(?:{asking})\b", re.IGNORECASE)
+
+
+_COUNTED = _head(r"how (?:many|much)|what (?:do|does|did) .*\bcost")
+_DATED = _head("when|(?:what|which) (?:time|date|day|year|month)")
+_PLACED = _head("where")
+_NAMED = _head("who(?:m|se)?|what (?:is|are|was|were)")
+_VALUES = {
+    _head("how old"): rf"\b(?:{_SPAN}|old|aged?|born|since|built|founded|{_YEAR})\b",
+    _head("how (?:long|heavy|deep|high|tall|wide|far|thick)"): (
+        rf"(?:\d|\b(?:{_COUNT}|an?))[\s-]?(?:[a-z]+ )?(?:{_SPAN}|{_UNIT})(?!\w)|(?:\A|[:;(] ?)(?:{_SPAN}|{_UNIT})(?!\w)"
+        r"|\b(?:always|forever|permanent(?:ly)?|unlimited|until|daily)\b"
+    ),
+    _COUNTED: rf"\d|\b(?:{_COUNT}|quarter|third|dozens?|double|twice|once|no|none|nothing|free|enough)\b",
+    _DATED: (
+        rf"\b(?:{_MONTH}(?!\w)|{_WEEKDAY}\b|{_YEAR}\b|\d{{1,2}}[:.]\d\d\b|\d{{1,2}}\.\d{{1,2}}\.|\d{{1,2}} ?[ap]\.?m\b"
+        rf"|(?:{_SPAN}|o'clock|today|tomorrow|daily|weekly|monthly|yearly|annual(?:ly)?|after|before|until|during|while"
+        r"|when(?:ever)?|once|as soon as|as long as|always|never|already|immediately|at once)\b)"
+    ),
+    _PLACED: (
+        r"\b(?:in|into|inside|at|on|onto|from|to|near|behind|beside|beneath|below|above|under|over|between|opposite"
+        rf"|outside|through|along|across|around|against|via)\s+(?!(?:the )?(?:{_MONTH}|{_SPAN}|{_WEEKDAY}|time|\d+)\b)\w"
+        r"|\b(?:here|there|upstairs|downstairs|next to|abroad|everywhere|anywhere|online|www|home)\b|@"
+    ),
+}
 """What questions ask for, and how values of that kind are written."""
-_NAMED = re.compile(_HEAD + r"(?:who(?:m|se)?|what (?:is|are|was|were))\b", re.IGNORECASE)
-_COUNTED, _DATED, _PLACED = (asks for asks, _ in _KINDS[2:])
+_KINDS = {asks: re.compile(value, re.IGNORECASE) for asks, value in _VALUES.items()}
 
 
 def asks_for_one(question: str) -> bool:
     """Whether a question asks for one thing, which a sentence can say: a value, who, or what something is."""
-    return _NAMED.match(question) is not None or any(asks.match(question) for asks, _ in _KINDS)
+    return any(asks.match(question) for asks in (_NAMED, *_KINDS))
 
 
 def lacks_kind(question: str, part: Part) -> bool:
-    """Whether a question asks for a value of a kind that a part of prose does not have.
-
-    A number that only says when, or that the question says itself, is no amount.
+    """Whether a question asks for a value of a kind that a part of prose, or a row, does not have. A number that only
+    says when, or that the question says itself, is no amount.
     """
-    if part.kind in ("code", "list") or "|" in part.text:
+    asks = next((one for one in _KINDS if one.match(question)), None)
+    if asks is None or part.kind in ("code", "list") or "|" in part.text:
         return False
     text = part.shown
-    for asks, value in _KINDS:
-        if asks.match(question):
-            if part.kind == "row" and (asks is _PLACED or (asks is _DATED and _NUMBER.search(text))):
-                return False
-            if asks is _COUNTED:
-                said = set(_NUMBER.findall(question))
-                text = _NUMBER.sub(lambda one: "" if one[0] in said else one[0], _DATES.sub(" ", text))
-            return value.search(text) is None
-    return False
+    if part.kind == "row" and (asks is _PLACED or (asks is _DATED and _NUMBER.search(text))):
+        return False
+    if asks is _COUNTED:
+        said = set(_NUMBER.findall(question))
+        text = _NUMBER.sub(lambda one: "" if one[0] in said else one[0], _DATES.sub(" ", text))
+    return _KINDS[asks].search(text) is None

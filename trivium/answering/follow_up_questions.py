@@ -187,7 +187,7 @@ def asks_for_more(question: str) -> bool:
 
 
 def means_a_person(question: str) -> bool:
-    """Whether a question speaks of somebody without a name ("When was she born?"), so that by itself it is about nobody."""
+    """Whether a question speaks of somebody without a name ("When was she born?"): by itself it is about nobody."""
     return not _PERSONS.isdisjoint(words(question))
 
 

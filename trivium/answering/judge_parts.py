@@ -7,6 +7,7 @@ with NumPy. A regression on what all parts together have tells whether the passa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -64,6 +65,7 @@ _GAIN, _GAIN_OF_COSINE = 0.3, 0.02
 """By how much a part that says in other words what is asked is nearer to the question than to what is left of it without
 the words for that: in log-odds of the reader, or as cosine.
 """
+_SUFFIX = re.compile(r"['’]\w+\W*\Z")
 _FOR_A_MODEL = 0.5
 """Share of the threshold of nearness from which a language model is asked, which understands other words for the same."""
 
@@ -216,10 +218,12 @@ def _briefest(question: str, best: Judged, judged: Sequence[Judged]) -> Judged:
     """
     if best.part.kind not in ("sentence", "block", "list") or not asks_for_one(question):
         return best
+    asked = {term for term in topic_terms(question) if not term.isdigit()}
     inside = [
         one
         for one in judged
         if one.part.kind == "sentence"
+        and (best.part.kind != "list" or asked.issubset(terms(one.text)))
         and one.passage is best.passage
         and best.part.start <= one.part.start
         and one.part.end <= best.part.end
@@ -326,17 +330,23 @@ def _read(reader: Reader, question: str, one: Judged) -> float:
 def says_what_is_asked(question: str, part: Part, embedder: Embedder) -> bool:
     """Whether a part may say what is asked of something that it names: with a word of the question that is no name, or in
     other words, so that it answers the question better than what is left of it without its words for that. "Approved by
-    Ada Kern on 3 May" answers "When was Ada Kern?" as well as "When was Ada Kern born?". Rows say it by their heads.
+    Ada Kern on 3 May" answers "When was Ada Kern?" as well as "When was Ada Kern born?". Rows say it by their heads,
+    and a reason need not say what it is for.
     """
     reader, (_, has_cosines) = load_reader(embedder.identity), load_trees(embedder.identity.name)
-    names = {*names_and_numbers(question), *names_and_numbers(part.shown)}
-    own = question.split()
-    asked = {word for word in own if topic_terms(word) and names.isdisjoint(words(word))}
-    terms_of, above = part.passage.analyzer.terms, part.passage.above
-    said = frozenset(terms_of(f"{above} {part.shown}"))
-    if part.kind == "row" or not has_cosines or not asked or not said.isdisjoint(terms_of(" ".join(asked))):
+    own, above, terms_of = question.split(), part.passage.above, part.passage.analyzer.terms
+    names = frozenset(names_and_numbers(question) or names_and_numbers(part.shown))
+    asked = [one for one in own if topic_terms(_SUFFIX.sub("", one)) and names.isdisjoint(words(one))]
+    if (
+        part.kind == "row"
+        or "|" in part.text
+        or words(question)[:1] == ["why"]
+        or not (asked and has_cosines)
+    ):
         return True
-    rest = " ".join(word for word in own if word not in asked)
+    if not frozenset(terms_of(f"{above} {part.shown}")).isdisjoint(terms_of(" ".join(asked))):
+        return True
+    rest = " ".join(one for one in own if one not in asked)
     if reader is not None:
         gain = reader.read(question, above, part.shown) - reader.read(f"{rest}?", above, part.shown)
         return gain >= _GAIN

@@ -52,7 +52,7 @@ _MOST_JUDGED = 40
 BEST = 3
 """Number of passages that are quoted when no part answers."""
 BY_RULE = 0.9
-"""The probability that rows by a condition, or by their names, and clauses by a number answer: the share that was right."""
+"""The probability that rows by a condition or by their names, and clauses by a number, answer: so many were right."""
 MAX_EXCERPT = 480
 """Maximum characters quoted of a passage when no sentence answers. A longer single sentence is truncated."""
 
@@ -120,7 +120,9 @@ def quote(
     named = having_identifier(question, offered, rarity.analyzer) if comparison is None else []
     offered = named or offered
     compared = rows_named(question, offered) if outright else []
-    if len(compared) > (0 if comparison is None else 2):  # of two things compared the best part about each is shown
+    if len(compared) > (
+        0 if comparison is None else 2
+    ):  # of two things compared the best part about each is shown
         return replace(_answered(list(map(part_of_row, compared)), question), confidence=BY_RULE)
     meeting = [one for one in map(part_of_row, () if value is None else value.rows) if _tells(one, question)]
     if meeting:

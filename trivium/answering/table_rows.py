@@ -98,7 +98,7 @@ def rows_named(question: str, offered: Sequence[NumberedPassage]) -> list[Row]:
     """
     said = f" {' '.join(words(question))} "
     for table in tables_of(offered):
-        named = {}
+        named: dict[str, Row] = {}
         for row in table.rows:
             name = " ".join(words(row.cells[0][1]))
             if any(map(str.isalpha, name)) and f" {name} " in said:
