@@ -45,8 +45,10 @@ little.
 """
 _AS_PROBABLE = 0.8
 _SHORTER = 0.7
-_AS_SURE = 1.0
-"""By how much less the log-odds of a sentence may be than those of a longer part around it that it is preferred to."""
+_AS_SURE, _HARDLY = 1.0, 0.25
+"""By how much less the log-odds of a sentence may be than those of a list or block around it, and of two sentences, that
+it is preferred to.
+"""
 _OF_ANY_COLLECTION = frozenset(
     terms(
         "summary summarise summarize overview outline main key point points idea ideas finding findings topic topics"
@@ -223,7 +225,7 @@ def _briefest(question: str, best: Judged, judged: Sequence[Judged]) -> Judged:
         one
         for one in judged
         if one.part.kind == "sentence"
-        and (best.part.kind != "list" or asked.issubset(terms(one.text)))
+        and (best.part.kind == "sentence" or asked.issubset(terms(one.text)))
         and one.passage is best.passage
         and best.part.start <= one.part.start
         and one.part.end <= best.part.end
@@ -309,7 +311,8 @@ def confirmed(question: str, judged: Sequence[Judged], embedder: EmbedderIdentit
     best = fitted(judged, steps=asks_for_steps(question))
     reader = load_reader(embedder)
     if reader is None:
-        return Confirmed(_briefest(question, best, judged), judged[0].probability, judged[0].probability)
+        brief = best if best.part.kind == "sentence" else _briefest(question, best, judged)
+        return Confirmed(brief, judged[0].probability, judged[0].probability)
     by_trees = {one: one.probability for one in judged[:_READ]} | {best: judged[0].probability}
     read = {one: _read(reader, question, one) for one in by_trees}
     odds = {one: reader.odds(found, by_trees[one]) for one, found in read.items()}
@@ -317,7 +320,10 @@ def confirmed(question: str, judged: Sequence[Judged], embedder: EmbedderIdentit
         best = max(odds, key=odds.__getitem__)
     rival = max((odds[one] for one in odds if not _overlap(one.part, best.part)), default=_NO_RIVAL)
     found = reader.probability(odds[best], max(_NO_RIVAL, rival), max(read.values()))
-    brief, sure = _briefest(question, best, judged), odds[best] - _AS_SURE
+    brief, sure = (
+        _briefest(question, best, judged),
+        odds[best] - (_HARDLY if best.part.kind == "sentence" else _AS_SURE),
+    )
     if brief is not best and reader.odds(_read(reader, question, brief), brief.probability) < sure:
         brief = best
     return Confirmed(brief, round(found, 6), probability_of(odds[best]))
@@ -336,15 +342,12 @@ def says_what_is_asked(question: str, part: Part, embedder: Embedder) -> bool:
     reader, (_, has_cosines) = load_reader(embedder.identity), load_trees(embedder.identity.name)
     own, above, terms_of = question.split(), part.passage.above, part.passage.analyzer.terms
     names = frozenset(names_and_numbers(question) or names_and_numbers(part.shown))
-    asked = [one for one in own if topic_terms(_SUFFIX.sub("", one)) and names.isdisjoint(words(one))]
-    if (
-        part.kind == "row"
-        or "|" in part.text
-        or words(question)[:1] == ["why"]
-        or not (asked and has_cosines)
-    ):
+    telling = [one for one in own if topic_terms(_SUFFIX.sub("", one))]
+    asked = [one for one in telling if names.isdisjoint(words(one))]
+    if part.kind == "row" or "|" in part.text or words(question)[:1] == ["why"] or not has_cosines:
         return True
-    if not frozenset(terms_of(f"{above} {part.shown}")).isdisjoint(terms_of(" ".join(asked))):
+    known = frozenset(terms_of(f"{above} {part.shown}"))
+    if asked in ([], telling) or not known.isdisjoint(terms_of(" ".join(asked))):
         return True
     rest = " ".join(one for one in own if one not in asked)
     if reader is not None:
