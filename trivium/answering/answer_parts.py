@@ -75,12 +75,6 @@ def with_antecedent(part: Part) -> Part:
     return _part(part.passage, part.kind, before[-1], part.end) if before else part
 
 
-def is_leant_on(part: Part) -> bool:
-    """Whether the next sentence of its paragraph begins with a pronoun, and says more of the same."""
-    rest = part.passage.body[part.end :]
-    return not rest[:1].startswith("\n") and _LEANS.match(rest.lstrip()) is not None
-
-
 def part_of_row(row: Row) -> Part:
     """Return a row of a table as a part."""
     start = row.passage.body.find(row.text)

@@ -12,10 +12,7 @@ import re
 from trivium.answering.answer_parts import Part
 from trivium.text.normalise import NUMBER_WORDS
 
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)\.?"
-)
+_MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:r?uary|ch|il|ust|ober|ember)?\.?"
 _WEEKDAY = r"(?:mon|tues?|wed|thu(?:rs)?|fri|sat|sun)(?:[a-z]*days?)?"
 _SPAN = (
     r"(?:seconds?|minutes?|hours?|days?|nights?|weeks?|weekends?|months?|quarters?|years?|century|morning|noon|midday"

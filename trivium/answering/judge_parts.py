@@ -18,13 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import load
 
-from trivium.answering.answer_parts import Part, is_leant_on, parts_of
+from trivium.answering.answer_parts import Part, parts_of
 from trivium.answering.asked_kind import asks_for_one, lacks_kind
 from trivium.answering.evidence import as_rows, features, of_all
 from trivium.answering.follow_up_questions import topic_terms
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, names_and_numbers
-from trivium.answering.reader_network import Reader, load_reader
+from trivium.answering.reader_network import load_reader
 from trivium.answering.steps import asks_for_steps, begins_clause, lists_of
 from trivium.common.arrays import dots
 from trivium.common.log_odds import probability_of
@@ -216,7 +216,7 @@ def fitted(judged: Sequence[Judged], *, steps: bool = False) -> Judged:
 
 def _briefest(question: str, best: Judged, judged: Sequence[Judged]) -> Judged:
     """Return the only sentence of a part that says as much of a question for one thing as all of it, and the part if
-    there is none or more than one, or if the next one says more of the same.
+    there is none or more than one.
     """
     if best.part.kind not in ("sentence", "block", "list") or not asks_for_one(question):
         return best
@@ -235,8 +235,7 @@ def _briefest(question: str, best: Judged, judged: Sequence[Judged]) -> Judged:
         and not lacks_kind(question, one.part)
     ]
     brief = min(inside, key=lambda one: len(one.text), default=best)
-    goes_on = brief is not best and is_leant_on(brief.part)
-    return brief if not goes_on and all(_overlap(one.part, brief.part) for one in inside) else best
+    return brief if all(_overlap(one.part, brief.part) for one in inside) else best
 
 
 def _is_around(one: Part, sentence: Part) -> bool:
@@ -314,23 +313,18 @@ def confirmed(question: str, judged: Sequence[Judged], embedder: EmbedderIdentit
         brief = best if best.part.kind == "sentence" else _briefest(question, best, judged)
         return Confirmed(brief, judged[0].probability, judged[0].probability)
     by_trees = {one: one.probability for one in judged[:_READ]} | {best: judged[0].probability}
-    read = {one: _read(reader, question, one) for one in by_trees}
+    read = {one: reader.read(question, one.passage.above, one.text) for one in by_trees}
     odds = {one: reader.odds(found, by_trees[one]) for one, found in read.items()}
     if best.part.kind == "sentence" and best.passage.hit.kind != ChunkKind.INFOBOX:
         best = max(odds, key=odds.__getitem__)
     rival = max((odds[one] for one in odds if not _overlap(one.part, best.part)), default=_NO_RIVAL)
     found = reader.probability(odds[best], max(_NO_RIVAL, rival), max(read.values()))
-    brief, sure = (
-        _briefest(question, best, judged),
-        odds[best] - (_HARDLY if best.part.kind == "sentence" else _AS_SURE),
-    )
-    if brief is not best and reader.odds(_read(reader, question, brief), brief.probability) < sure:
-        brief = best
+    brief = _briefest(question, best, judged)
+    if brief is not best:
+        odds_of_brief = reader.odds(reader.read(question, brief.passage.above, brief.text), brief.probability)
+        sure = odds[best] - (_HARDLY if best.part.kind == "sentence" else _AS_SURE)
+        brief = brief if odds_of_brief >= sure else best
     return Confirmed(brief, round(found, 6), probability_of(odds[best]))
-
-
-def _read(reader: Reader, question: str, one: Judged) -> float:
-    return reader.read(question, one.passage.above, one.text)
 
 
 def says_what_is_asked(question: str, part: Part, embedder: Embedder) -> bool:

@@ -112,7 +112,7 @@ def quote(
         return absent()
     clause = clause_asked(question, offered) if outright else []
     if clause:
-        return replace(_answered(clause), confidence=BY_RULE)
+        return _answered(clause, "", BY_RULE)
     comparison = comparison_of(question)
     value = computed(question, offered, store) if outright and comparison is None else None
     if value is not None and value.text:
@@ -120,13 +120,11 @@ def quote(
     named = having_identifier(question, offered, rarity.analyzer) if comparison is None else []
     offered = named or offered
     compared = rows_named(question, offered) if outright else []
-    if len(compared) > (
-        0 if comparison is None else 2
-    ):  # of two things compared the best part about each is shown
-        return replace(_answered(list(map(part_of_row, compared)), question), confidence=BY_RULE)
+    if compared and (comparison is None or len(compared) > 2):  # of two the best part about each is shown
+        return _answered(list(map(part_of_row, compared)), question, BY_RULE)
     meeting = [one for one in map(part_of_row, () if value is None else value.rows) if _tells(one, question)]
     if meeting:
-        return replace(_answered(meeting, question), confidence=BY_RULE)
+        return _answered(meeting, question, BY_RULE)
     if judgement is None or named:
         judgement = judge(question, offered, rarity, embedder, store)
     judged = judgement.parts
@@ -173,13 +171,13 @@ def quote(
         and not lacks_kind(question, best.part)
         and says_what_is_asked(question, best.part, embedder)
     ):
-        told = _answered([with_antecedent(best.part)], question)
-        return replace(told, confidence=confidence, disagreements=others)
+        told = _answered([with_antecedent(best.part)], question, confidence)
+        return replace(told, disagreements=others)
     if comparison is None:
         return _closest(offered[:BEST], judged)
     if of_each:
-        told = _answered(list(dict.fromkeys(one.part for one in each)))
-        return replace(told, confidence=min(one.probability for one in each))
+        lowest = min(one.probability for one in each)
+        return _answered(list(dict.fromkeys(one.part for one in each)), "", lowest)
     quoted = list({one.passage.number: one.passage for one in each}.values())
     return _closest(quoted if len(each) == len(comparison.names) else offered[:BEST], [*each, *judged])
 
@@ -227,10 +225,10 @@ def absent(unsaid: Sequence[str] = ()) -> AnswerText:
 
 def quoted_again(one: Judged) -> AnswerText:
     """Return a part as an answer."""
-    return replace(_answered([one.part]), confidence=one.probability)
+    return _answered([one.part], "", one.probability)
 
 
-def _answered(chosen: Sequence[Part], question: str = "") -> AnswerText:
+def _answered(chosen: Sequence[Part], question: str = "", confidence: float | None = None) -> AnswerText:
     lines: list[tuple[str, int]] = []
     subject = ""
     for part in chosen:
@@ -243,7 +241,8 @@ def _answered(chosen: Sequence[Part], question: str = "") -> AnswerText:
             separator = "\n" if "\n" in own else " "
             lines.append((own if named else f"{here}:{separator}{own}", one.passage.number))
     every = [one for part in chosen for one in part.more or (part,)]
-    return replace(_composed("answered", "", lines), form=chosen[0].kind, parts=tuple(map(_as_quoted, every)))
+    quoted, parts = _composed("answered", "", lines), tuple(map(_as_quoted, every))
+    return replace(quoted, form=chosen[0].kind, parts=parts, confidence=confidence)
 
 
 def _put_together(value: Computed) -> AnswerText:
