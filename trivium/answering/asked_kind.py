@@ -43,7 +43,7 @@ _DATED = _head("when|(?:what|which) (?:time|date|day|year|month)")
 _PLACED = _head("where")
 _NAMED = _head("who(?:m|se)?|what (?:is|are|was|were)")
 _VALUES = {
-    _head("how old"): rf"\b(?:{_SPAN}|old|aged?|born|since|built|founded|{_YEAR})\b",
+    _head("how old"): rf"\b(?:{_SPAN}|old|aged?|born|since|built|founded|(?:in|from|of) {_YEAR})\b",
     _head("how (?:long|heavy|deep|high|tall|wide|far|thick)"): (
         rf"(?:\d|\b(?:{_COUNT}|an?))[\s-]?(?:[a-z]+ )?(?:{_SPAN}|{_UNIT})(?!\w)|(?:\A|[:;(] ?)(?:{_SPAN}|{_UNIT})(?!\w)"
         r"|\b(?:always|forever|permanent(?:ly)?|unlimited|until|daily)\b"
