@@ -56,7 +56,8 @@ _VALUES = {
     ),
     _PLACED: (
         r"\b(?:in|into|inside|at|on|onto|from|to|near|behind|beside|beneath|below|above|under|over|between|opposite"
-        rf"|outside|through|along|across|around|against|via)\s+(?!(?:the )?(?:{_MONTH}|{_SPAN}|{_WEEKDAY}|time|\d+)\b)\w"
+        r"|outside|through|along|across|around|round|against|past|off|beyond|within|towards?|via)\s+"
+        rf"(?!(?:the )?(?:{_MONTH}|{_SPAN}|{_WEEKDAY}|time|\d+)\b)\w"
         r"|\b(?:here|there|upstairs|downstairs|next to|abroad|everywhere|anywhere|online|www|home)\b|@"
     ),
 }
