@@ -24,6 +24,7 @@ Ada Kern reported that two oars were lost in May. The town pays 260 crowns.
 REGATTA = "The regatta is on 12 July on the island of Orrey. Everybody brings a cake.\n"
 RULES = "# Boat rules\n\nApproved by Ada Kern on 3 May 2024.\n\nBoats are booked with Bo Lind.\n"
 PRICES = "Boat,Hour,Day\nSkiff,8.50,40\nGig,12.00,65\nPunt,6.25,31\nCanoe,5.00,22\n"
+FILES = {"minutes.txt": MINUTES, "regatta.txt": REGATTA, "rules.md": RULES, "prices.csv": PRICES}
 
 
 def part(text: str, kind: str = "sentence") -> Part:
@@ -36,6 +37,7 @@ def part(text: str, kind: str = "sentence") -> Part:
     [
         ("When is the regatta?", "It is on Sunday.", "It is on the island."),
         ("Since when is it closed?", "Closed since 1978.", "Closed to cars."),
+        ("Where does the Orr flow?", "The Orr flows past Velm.", "The Orr was mapped by Ada Kern."),
         ("And where?", "It is on the island of Orrey.", "It is on 12 July, in summer."),
         ("How many boats have we?", "We have twelve boats.", "On 12 July 2025 at 18:00 all boats sail."),
         ("How many boats for 3 people?", "Boats for 3 people: 4.", "Boats for 3 people."),
@@ -59,7 +61,7 @@ def test_only_the_head_of_a_question_asks_and_cells_are_no_prose() -> None:
 @pytest.fixture(scope="module")
 def club(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     with Engine.create(tmp_path_factory.mktemp("club") / "store", EMBEDDER) as engine:
-        engine.add_files({"minutes.txt": MINUTES, "regatta.txt": REGATTA, "rules.md": RULES, "prices.csv": PRICES}, workers=1)
+        engine.add_files(FILES, workers=1)
         yield engine
 
 
