@@ -31,38 +31,36 @@ _DATES = re.compile(
 )
 """Numbers that say when, and not how many."""
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
-
-
-def _head(asking: str) -> re.Pattern[str]:
-    before = r"and|but|so|or|since|until|till|from|by|at|on|in|for|to|around|about|within|before|after"
-    return re.compile(rf"\W*(?:(?:{before})\s+)*(?:{asking})\b", re.IGNORECASE)
-
-
-_COUNTED = _head(r"how (?:many|much)|what (?:do|does|did) .*\bcost")
-_DATED = _head("when|(?:what|which) (?:time|date|day|year|month)")
-_PLACED = _head("where")
-_NAMED = _head("who(?:m|se)?|what (?:is|are|was|were)")
-_VALUES = {
-    _head("how old"): rf"\b(?:{_SPAN}|old|aged?|born|since|built|founded|(?:in|from|of) {_YEAR})\b",
-    _head("how (?:long|heavy|deep|high|tall|wide|far|thick)"): (
-        rf"(?:\d|\b(?:{_COUNT}|an?))[\s-]?(?:[a-z]+ )?(?:{_SPAN}|{_UNIT})(?!\w)|(?:\A|[:;(] ?)(?:{_SPAN}|{_UNIT})(?!\w)"
+_HEAD = r"(?i)\A\W{0,5}(?:(?:and|but|so|or|since|until|till|from|by|at|on|in|for|to|about|within|before|after)\s+){0,3}"
+_NAMED = re.compile(rf"{_HEAD}(?:who(?:m|se)?|what (?:is|are|was|were))\b")
+_COUNTED = re.compile(rf"{_HEAD}(?:how (?:many|much)\b|what (?:do|does|did) .*\bcost\b)")
+_DATED = re.compile(rf"{_HEAD}(?:when|(?:what|which) (?:time|date|day|year|month))\b")
+_PLACED = re.compile(rf"{_HEAD}where\b")
+_KINDS = {
+    re.compile(rf"{_HEAD}how old\b"): re.compile(
+        rf"(?i)\b(?:{_SPAN}|old|aged?|born|since|built|founded|(?:in|from|of) {_YEAR})\b"
+    ),
+    re.compile(rf"{_HEAD}how (?:long|heavy|deep|high|tall|wide|far|thick)\b"): re.compile(
+        rf"(?i)(?:\d|\b(?:{_COUNT}|an?))[\s-]?(?:[a-z]+ )?(?:{_SPAN}|{_UNIT})(?!\w)"
+        rf"|(?:\A|[:;(] ?)(?:{_SPAN}|{_UNIT})(?!\w)"
         r"|\b(?:always|forever|permanent(?:ly)?|unlimited|until|daily)\b"
     ),
-    _COUNTED: rf"\d|\b(?:{_COUNT}|quarter|third|dozens?|double|twice|once|no|none|nothing|free|enough)\b",
-    _DATED: (
-        rf"\b(?:{_MONTH}(?!\w)|{_WEEKDAY}\b|{_YEAR}\b|\d{{1,2}}[:.]\d\d\b|\d{{1,2}}\.\d{{1,2}}\.|\d{{1,2}} ?[ap]\.?m\b"
-        rf"|(?:{_SPAN}|o'clock|today|tomorrow|daily|weekly|monthly|yearly|annual(?:ly)?|after|before|until|during|while"
-        r"|when(?:ever)?|once|as soon as|as long as|always|never|already|immediately|at once)\b)"
+    _COUNTED: re.compile(
+        rf"(?i)\d|\b(?:{_COUNT}|quarter|third|dozens?|double|twice|once|no|none|nothing|free|enough)\b"
     ),
-    _PLACED: (
-        r"\b(?:in|into|inside|at|on|onto|from|to|near|behind|beside|beneath|below|above|under|over|between|opposite"
+    _DATED: re.compile(
+        rf"(?i)\b(?:{_MONTH}(?!\w)|{_WEEKDAY}\b|{_YEAR}\b|\d{{1,2}}[:.]\d\d\b|\d{{1,2}}\.\d{{1,2}}\."
+        rf"|\d{{1,2}} ?[ap]\.?m\b|(?:{_SPAN}|o'clock|today|tomorrow|daily|weekly|monthly|yearly|annual(?:ly)?"
+        r"|after|before|until|during|while|when(?:ever)?|once|as soon as|as long as|always|never|already|immediately|at once)\b)"
+    ),
+    _PLACED: re.compile(
+        r"(?i)\b(?:in|into|inside|at|on|onto|from|to|near|behind|beside|beneath|below|above|under|over|between|opposite"
         r"|outside|through|along|across|around|round|against|past|off|beyond|within|towards?|via)\s+"
         rf"(?!(?:the )?(?:{_MONTH}|{_SPAN}|{_WEEKDAY}|time|\d+)\b)\w"
         r"|\b(?:here|there|upstairs|downstairs|next to|abroad|everywhere|anywhere|online|www|home)\b|@"
     ),
 }
 """What questions ask for, and how values of that kind are written."""
-_KINDS = {asks: re.compile(value, re.IGNORECASE) for asks, value in _VALUES.items()}
 
 
 def asks_for_one(question: str) -> bool:

@@ -124,7 +124,7 @@ _CODE = re.compile(r"(?<![\w/.-])[A-Za-z]{1,6}[/.-]?\d[\w/-]{0,20}")
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z]\w{1,40}(?: [^\W\d_a-z]\w{1,40}){0,3}")
 _BARE = re.compile(r"\W*(?:(?:and|but|or|so)\s+)?(when|where|why|who|how)\W*\Z", re.IGNORECASE)
 _ASKED = re.compile(
-    r"\W*(?:when|where|why|who|how)(?=\s+(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b)",
+    r"\A\W{0,5}(?:when|where|why|who|how)(?=\s+(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b)",
     re.IGNORECASE,
 )
 """Questions of one word, and what stands for it in a question before: "And where?" after "When is the party?"."""
