@@ -51,7 +51,8 @@ _KINDS = {
     _DATED: re.compile(
         rf"(?i)\b(?:{_MONTH}(?!\w)|{_WEEKDAY}\b|{_YEAR}\b|\d{{1,2}}[:.]\d\d\b|\d{{1,2}}\.\d{{1,2}}\."
         rf"|\d{{1,2}} ?[ap]\.?m\b|(?:{_SPAN}|o'clock|today|tomorrow|daily|weekly|monthly|yearly|annual(?:ly)?"
-        r"|after|before|until|during|while|when(?:ever)?|once|as soon as|as long as|always|never|already|immediately|at once)\b)"
+        r"|after|before|until|during|while|when(?:ever)?|once|as soon as|as long as|always|never|already"
+        r"|immediately|at once)\b)"
     ),
     _PLACED: re.compile(
         r"(?i)\b(?:in|into|inside|at|on|onto|from|to|near|behind|beside|beneath|below|above|under|over|between|opposite"
