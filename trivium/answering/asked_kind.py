@@ -11,6 +11,7 @@ import re
 
 from trivium.answering.answer_parts import Part
 from trivium.text.normalise import NUMBER_WORDS
+from trivium.types import ChunkKind
 
 _MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:r?uary|ch|il|ust|ober|ember)?\.?"
 _WEEKDAY = r"(?:mon|tues?|wed|thu(?:rs)?|fri|sat|sun)(?:[a-z]*days?)?"
@@ -20,7 +21,7 @@ _SPAN = (
 )
 _UNIT = (
     r"(?:s|min|h|mm|cm|m|km|ft|feet|foot|inch(?:es)?|miles?|yards?|(?:kilo|centi|milli)?met(?:er|re)s?|kg|g|mg|t|tons?"
-    r"|tonnes?|lbs?|oz|ounces?|pounds?|(?:kilo)?grams?|kilos?|characters?|pages?|words?|%|°|degrees?|times)"
+    r"|tonnes?|lbs?|oz|ounces?|pounds?|(?:kilo)?grams?|kilos?|characters?|pages?|words?|units?|%|°|degrees?|times)"
 )
 _COUNT = rf"(?:{'|'.join(NUMBER_WORDS)}|half|hundreds?|thousands?|millions?|several|few)"
 _YEAR = r"(?:1[0-9]|20)\d\d"
@@ -74,7 +75,8 @@ def lacks_kind(question: str, part: Part) -> bool:
     says when, or that the question says itself, is no amount.
     """
     asks = next((one for one in _KINDS if one.match(question)), None)
-    if asks is None or part.kind in ("code", "list") or "|" in part.text:
+    boxed = part.kind in ("code", "list") or part.passage.hit.kind == ChunkKind.INFOBOX
+    if asks is None or boxed or "|" in part.text:
         return False
     text = part.shown
     if part.kind == "row" and (asks is _PLACED or (asks is _DATED and _NUMBER.search(text))):

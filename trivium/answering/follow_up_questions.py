@@ -186,6 +186,14 @@ def asks_for_more(question: str) -> bool:
     return (_ASKING | _PRONOUNS).isdisjoint(words(question)) and not topic_terms(question)
 
 
+def own_terms(question: str) -> frozenset[str]:
+    """Return the terms that an answer to an unfinished question has to say: what stands in place of something ("And
+    Venus?"), but not "the other one" or what asks ("In which year?").
+    """
+    asks = not _ASKING.isdisjoint(words(question)) or _ORDINAL.search(question)
+    return frozenset() if asks else frozenset(topic_terms(question))
+
+
 def means_a_person(question: str) -> bool:
     """Whether a question speaks of somebody without a name ("When was she born?"): by itself it is about nobody."""
     return not _PERSONS.isdisjoint(words(question))

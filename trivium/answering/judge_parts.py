@@ -21,7 +21,7 @@ from safetensors.numpy import load
 from trivium.answering.answer_parts import Part, parts_of
 from trivium.answering.asked_kind import asks_for_one, lacks_kind
 from trivium.answering.evidence import as_rows, features, of_all
-from trivium.answering.follow_up_questions import topic_terms
+from trivium.answering.follow_up_questions import own_terms, topic_terms
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, names_and_numbers
 from trivium.answering.reader_network import load_reader
@@ -63,7 +63,7 @@ _NO_RIVAL = -4.0
 """The least log-odds of another part that might answer."""
 _ALONE = 0.3
 """The probability of a part from which passages are about a question though they do not seem to be, without a reader."""
-_GAIN, _GAIN_OF_COSINE = 0.3, 0.02
+_GAIN, _GAIN_OF_COSINE = 0.0, 0.02
 """By how much a part that says in other words what is asked is nearer to the question than to what is left of it without
 the words for that: in log-odds of the reader, or as cosine.
 """
@@ -277,7 +277,7 @@ def of_follow_up(question: str, found: Judgement) -> Judgement:
     """Return the judgement of the parts that may answer what a follow-up asks itself, and not only what was asked before
     it: of ``found`` those that say one of its words, if it has any, and have a value of the kind that it asks for.
     """
-    own = frozenset(topic_terms(question))
+    own = own_terms(question)
     parts = [
         one
         for one in found.parts
@@ -338,7 +338,10 @@ def says_what_is_asked(question: str, part: Part, embedder: Embedder) -> bool:
     names = frozenset(names_and_numbers(question) or names_and_numbers(part.shown))
     telling = [one for one in own if topic_terms(_SUFFIX.sub("", one))]
     asked = [one for one in telling if names.isdisjoint(words(one))]
-    if part.kind == "row" or "|" in part.text or words(question)[:1] == ["why"] or not has_cosines:
+    other = (
+        words(question)[:1] == ["why"] or "(" in question
+    )  # with words that were added from the conversation
+    if other or part.kind == "row" or "|" in part.text or not has_cosines:
         return True
     known = frozenset(terms_of(f"{above} {part.shown}"))
     if asked in ([], telling) or not known.isdisjoint(terms_of(" ".join(asked))):
