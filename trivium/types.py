@@ -458,8 +458,8 @@ class Answer:
     - ``form``: the form of an answer that quotes; None of one that a model wrote, of small talk, and of ``absent``.
     - ``parts``: what such an answer quotes, in its order.
     - ``disagreements``: what other documents say instead of what it quotes.
-    - ``confidence``: probability in [0, 1] that the quoted part answers; None if a model wrote the answer, if nothing
-      answers, and where a rule found it (a clause by its number, rows by a condition).
+    - ``confidence``: probability in [0, 1] that what is quoted answers; None if a model wrote the answer, if nothing
+      answers, and of a computed value.
     - ``intent``: what the question was classified as.
     - ``passages``: the passages that were read, best first.
     - ``model``: the language model that wrote the text, if any.

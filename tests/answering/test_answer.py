@@ -187,12 +187,13 @@ def test_who_stops_listening_stops_the_model() -> None:
 
 
 def test_a_follow_up_is_searched_for_as_it_was_meant() -> None:
-    """The question that was asked, and the one that was searched for, are both told. As asked it is searched for, too."""
+    """The question that was asked, and the one that was searched for, are both told. As asked it only
+    brings candidates, since "he" means nobody by itself."""
     searched: list[str] = []
     history = [Turn(QUESTION, "Asaph Hall [1].")]
     model = ScriptedModel("When was Asaph Hall born?", "In 1829 [2].")
     events = list(answer("When was he born?", ground(STORE, HITS, searched), history, model))
-    assert searched == ["When was Asaph Hall born?", "When was he born?", "When was he born?"]
+    assert searched == ["When was Asaph Hall born?", "When was he born?"]
     done = events[-1]
     assert isinstance(done, Done)
     assert (done.answer.question, done.answer.searched_for) == ("When was he born?", searched[0])
@@ -203,7 +204,7 @@ def test_a_follow_up_is_searched_for_as_it_was_meant() -> None:
 def test_candidates_of_the_recall_query_are_searched_for_too_and_the_answer_is_written_for_the_match_query() -> (
     None
 ):
-    """All three questions are told. Undone, the question is searched for as it is, and the model is not asked to
+    """Both questions are told. Undone, the question is searched for as it is, and the model is not asked to
     rewrite. The scope is told to the model whenever it writes."""
     history = [Turn(QUESTION, "Asaph Hall [1].")]
     queries = '{"match_query": "When was Asaph Hall born?", "search_query": "Asaph Hall birth year"}'
@@ -211,7 +212,6 @@ def test_candidates_of_the_recall_query_are_searched_for_too_and_the_answer_is_w
     model = ScriptedModel(queries, "In 1829 [2].")
     context = ground(STORE, HITS, searched, Domain(scope="an atlas of Mars"))
     found, *_, done = answer("When was he born?", context, history, model)
-    assert searched.pop() == "When was he born?"
     assert searched == ["When was Asaph Hall born?", "Asaph Hall birth year"]
     assert isinstance(found, Found) and isinstance(done, Done)
     assert [found.searched_for, found.recall_query] == searched

@@ -11,9 +11,17 @@ from trivium.answering.citation_marks import MarkFilter
 from trivium.answering.clauses import sections_with_number
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
 from trivium.answering.explain_citations import with_attribution
-from trivium.answering.follow_up_questions import asks_for_more, goes_on, leaning
+from trivium.answering.follow_up_questions import asks_for_more, goes_on, leaning, means_a_person
 from trivium.answering.intent import TALK, is_surely_talk, recognise, searched_turns
-from trivium.answering.judge_parts import Judgement, confirmed, judge, sure_from, thresholds_of, worth_asking
+from trivium.answering.judge_parts import (
+    Judgement,
+    confirmed,
+    judge,
+    of_follow_up,
+    sure_from,
+    thresholds_of,
+    worth_asking,
+)
 from trivium.answering.passages import NumberedPassage, continuations, passages
 from trivium.answering.prompting import make_prompt
 from trivium.answering.query_rewriting import Rewriting, rewrite_question
@@ -225,7 +233,10 @@ def _read_in_context(
         return _read(asked, context, analyzer)._replace(last=last if goes_on(question) else "")
     read = _read(asked, context, analyzer, typed.match_query)
     completed = _judged(asked, read.offered, context)
-    if leaning(question, context.store) == "refers":
+    leans = leaning(question, context.store)
+    if leans == "unfinished" and not asks_for_more(question):
+        completed = of_follow_up(question, completed)
+    if leans == "refers" and not means_a_person(question):
         found = _read(typed, context, analyzer)
         alone = _judged(typed, found.offered, context)
         if alone.best > completed.best and _judged(asked, found.offered, context).best > completed.best:

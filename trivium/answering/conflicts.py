@@ -8,20 +8,18 @@ from itertools import product
 from typing import NamedTuple
 
 from trivium.answering.in_force import why_newer
-from trivium.answering.passages import NumberedPassage, passages
+from trivium.answering.passages import NumberedPassage, hit_of, passages
 from trivium.answering.rarity import Rarity
 from trivium.answering.stated_values import differ, values_of
 from trivium.answering.table_rows import rows_of
 from trivium.common import stopping
 from trivium.common.iteration import batched
 from trivium.errors import NotEmbeddedError
-from trivium.graph.page_facts import document_name
 from trivium.graph.protocols import SearchStore
-from trivium.graph.records import ChunkRecord
 from trivium.graph.schema import Label
 from trivium.text.languages import StoreLanguages
 from trivium.text.normalise import sentences
-from trivium.types import ChunkKind, Hit
+from trivium.types import ChunkKind
 
 _NEAREST = 12
 """Passages, some of them of the same document, that each is compared with."""
@@ -65,7 +63,7 @@ def conflicts(store: SearchStore, limit: int) -> list[Conflict]:
             if vector[0] == vector[0]:  # one that is not embedded has none
                 near[uri] = [one.uri for one in store.nearest([Label.CHUNK], vector, _NEAREST)]
         wanted = list(dict.fromkeys([*near, *(uri for others in near.values() for uri in others)]))
-        read = {one.hit.uri: one for one in passages([_hit(one) for one in store.fetch(wanted)], analyzer)}
+        read = {one.hit.uri: one for one in passages([hit_of(one) for one in store.fetch(wanted)], analyzer)}
         said = {uri: list(_statements(passage)) for uri, passage in read.items()}
         above = [passage.headings for passage in read.values()]
         rarity = Rarity.of(store, [*above, *(text for texts in said.values() for text in texts)])
@@ -101,24 +99,6 @@ def _conflict(
                 return []
     first, second = one.hit, other.hit
     return [Conflict(alike, first.document, first.uri, text, second.document, second.uri, instead, reason)]
-
-
-def _hit(record: ChunkRecord) -> Hit:
-    return Hit(
-        *(
-            record.uri,
-            record.text,
-            0.0,
-            1,
-            record.page,
-            record.section,
-            record.kind,
-            record.start,
-            record.end,
-        ),
-        document=document_name(record.document),
-        metadata=record.metadata,
-    )
 
 
 def _mean(shares: tuple[float, float]) -> float:

@@ -36,80 +36,42 @@ _REASON = re.compile(
 _VALUES = (
     (
         re.compile(
-            r"\b(?:costs?|prices?|fees?|charges?|rents?|expensive|dear(?:er|est)?|cheap(?:er|est)?"
-            r"|pays?|salary|income|dividends?)\b",
-            re.IGNORECASE,
+            r"(?i)\b(?:costs?|prices?|fees?|charges?|rents?|expensive|dear(?:er|est)?|cheap(?:er|est)?|pays?"
+            r"|salary|income|dividends?)\b"
         ),
+        re.compile(r"(?i)[€$£¥]|\b(?:EUR|USD|GBP|CHF|euros?|dollars?|pounds?|cents?|free)\b|per ?cent|%"),
+    ),
+    (
+        re.compile(r"(?i)\bhow (?:deep|high|tall|wide|far)\b|\b(?:depth|height|width|distance|length)\b"),
+        re.compile(r"(?i)\d\s?(?:mm|cm|m|km|ft|feet|inch(?:es)?|miles?|met(?:er|re)s?)\b|\(c?m\)"),
+    ),
+    (
+        re.compile(r"(?i)\bhow (?:big|large)\b|\b(?:areas?|sizes?|capacity)\b"),
         re.compile(
-            r"[€$£¥]|\b(?:EUR|USD|GBP|CHF|euros?|dollars?|pounds?|cents?|free)\b|per ?cent|%",
-            re.IGNORECASE,
+            r"(?i)\d\s?(?:m²|m2|m³|km²|ha|acres?|square|cubic|[KMGT]i?B|mm|cm|m|km|litres?|liters?|l)\b|\(m²\)"
         ),
     ),
     (
+        re.compile(r"(?i)\bhow (?:long|often|old)\b|\bduration\b"),
         re.compile(
-            r"\bhow (?:deep|high|tall|wide|far)\b|\b(?:depth|height|width|distance|length)\b",
-            re.IGNORECASE,
-        ),
-        re.compile(
-            r"\d\s?(?:mm|cm|m|km|ft|feet|inch(?:es)?|miles?|met(?:er|re)s?)\b|\(c?m\)",
-            re.IGNORECASE,
+            r"(?i)(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve))\s?-?(?:s|sec(?:ond)?s?"
+            r"|min(?:ute)?s?|h|hours?|days?|nights?|weeks?|months?|years?|evenings?|mornings?|times)\b"
+            r"|\b(?:once|twice|every|daily|weekly|monthly|yearly)\b"
         ),
     ),
     (
+        re.compile(r"(?i)\bwhen\b|\b(?:what|which) (?:time|date|day|year|month)\b"),
         re.compile(
-            r"\bhow (?:big|large)\b|\b(?:areas?|sizes?|capacity)\b",
-            re.IGNORECASE,
-        ),
-        re.compile(
-            r"\d\s?(?:m²|m2|m³|km²|ha|acres?|square|cubic|[KMGT]i?B|mm|cm|m|km|litres?|liters?"
-            r"|l)\b|\(m²\)",
-            re.IGNORECASE,
+            r"(?i)\d[:.]\d\d\b|\b(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\b|\b(?:mon"
+            r"|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:1\d|20)\d\d\b|\d{4}-\d\d|\b(?:morning|noon|evening"
+            r"|night|daily|century)\b"
         ),
     ),
     (
-        re.compile(
-            r"\bhow (?:long|often|old)\b|\bduration\b",
-            re.IGNORECASE,
-        ),
-        re.compile(
-            r"(?:\d|\b(?:one|two|three|four|five|six|seven|eight|nine|ten|twelve))\s?-?(?:s"
-            r"|sec(?:ond)?s?|min(?:ute)?s?|h|hours?|days?|nights?|weeks?|months?|years?|evenings?"
-            r"|mornings?|times)\b|\b(?:once|twice|every|daily|weekly|monthly|yearly)\b",
-            re.IGNORECASE,
-        ),
+        re.compile(r"(?i)\b(?:phone|telephone|fax|mobile|extension)\b"),
+        re.compile(r"(?i)\+?\d[\d /()-]{2,}\d"),
     ),
-    (
-        re.compile(
-            r"\bwhen\b|\b(?:what|which) (?:time|date|day|year|month)\b",
-            re.IGNORECASE,
-        ),
-        re.compile(
-            r"\d[:.]\d\d\b|\b(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)[a-z]*\b"
-            r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:1\d|20)\d\d\b|\d{4}-\d\d"
-            r"|\b(?:morning|noon|evening|night|daily|century)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        re.compile(
-            r"\b(?:phone|telephone|fax|mobile|extension)\b",
-            re.IGNORECASE,
-        ),
-        re.compile(
-            r"\+?\d[\d /()-]{2,}\d",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        re.compile(
-            r"\be-?mail\b",
-            re.IGNORECASE,
-        ),
-        re.compile(
-            r"\w@\w",
-            re.IGNORECASE,
-        ),
-    ),
+    (re.compile(r"(?i)\be-?mail\b"), re.compile(r"(?i)\w@\w")),
 )
 """What a question asks for, and how values of that kind are written."""
 _QUANTITIES = frozenset(words("many much long old deep high far big tall wide heavy fast large"))

@@ -25,6 +25,7 @@ from trivium.text.languages import ENGLISH, function_words
 from trivium.text.normalise import (
     NUMBER_WORDS,
     content_terms,
+    sentences,
     terms,
     without_closing_marks,
     words,
@@ -98,8 +99,12 @@ _IMPERSONAL = re.compile(
     re.IGNORECASE,
 )
 """Where "it" stands for nothing: "How long does it take to reach Mars?"."""
-_INTRODUCES = re.compile(r"\b(?:an?|another|some|his|her|its|their)\s+\w|\bof\b", re.IGNORECASE)
-"""Questions that speak of another thing than the one they name: "Did a spacecraft land on Mars?"."""
+_INTRODUCES = re.compile(
+    r"\b(?:an?|another|some|his|her|its|their)\s+\w|\bof\b|\b(?:do|does|did)\s+(?:the|our)\s+(?-i:[a-z])",
+    re.IGNORECASE,
+)
+"""Questions that speak of another thing than the one they name: "Did a spacecraft land on Mars?", "When does the ferry
+reach Velm?"."""
 _NAMED_BEHIND = re.compile(r",\s*(?:the|our)\s[^,?]{3,80}\??\s*$", re.IGNORECASE)
 """An end that says what a pronoun means: "How old is he, the finder of the moons?"."""
 _FUNCTION_WORDS = function_words(ENGLISH)
@@ -116,7 +121,13 @@ _QUANTITIES = frozenset(
 )
 _CODE = re.compile(r"(?<![\w/.-])[A-Za-z]{1,6}[/.-]?\d[\w/-]{0,20}")
 """A code of letters and digits: E511, ORV-17A."""
-_CAPITALISED = re.compile(r"\b[^\W\d_a-z]\w{1,40}")
+_CAPITALISED = re.compile(r"\b[^\W\d_a-z]\w{1,40}(?: [^\W\d_a-z]\w{1,40}){0,3}")
+_BARE = re.compile(r"\W*(?:(?:and|but|or|so)\s+)?(when|where|why|who|how)\W*\Z", re.IGNORECASE)
+_ASKED = re.compile(
+    r"\A\W{0,5}(?:when|where|why|who|how)(?=\s+(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b)",
+    re.IGNORECASE,
+)
+"""Questions of one word, and what stands for it in a question before: "And where?" after "When is the party?"."""
 
 
 def leaning(question: str, store: GraphReader) -> Leaning | None:
@@ -154,8 +165,15 @@ def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
         return _with_names(question, history[-1], before, store)
     if asks_for_more(question):
         return before
+    bare = _BARE.fullmatch(question)
+    if bare is not None and _ASKED.match(before):
+        return _ASKED.sub(bare[1].capitalize(), before, count=1)
     replaced = _with_name_replaced(question, history[-1], before, store)
-    return replaced or _with_end_replaced(question, before) or f"{before.rstrip()} {question.strip()}"
+    if replaced is None:
+        replaced = _with_end_replaced(question, before)
+    # What was unfinished itself is left out: the last complete question says what is asked.
+    first = before[slice(*spans[0])] if (spans := sentences(before)) else before
+    return replaced or f"{first.rstrip()} {question.strip()}"
 
 
 def goes_on(question: str) -> bool:
@@ -166,6 +184,19 @@ def goes_on(question: str) -> bool:
 def asks_for_more(question: str) -> bool:
     """Whether a question in a conversation asks for more of the same ("Tell me more")."""
     return (_ASKING | _PRONOUNS).isdisjoint(words(question)) and not topic_terms(question)
+
+
+def own_terms(question: str) -> frozenset[str]:
+    """Return the terms that an answer to an unfinished question has to say: what stands in place of something ("And
+    Venus?"), but not "the other one" or what asks ("In which year?").
+    """
+    asks = not _ASKING.isdisjoint(words(question)) or _ORDINAL.search(question)
+    return frozenset() if asks else frozenset(topic_terms(question))
+
+
+def means_a_person(question: str) -> bool:
+    """Whether a question speaks of somebody without a name ("When was she born?"): by itself it is about nobody."""
+    return not _PERSONS.isdisjoint(words(question))
 
 
 def with_subject(question: str, history: Sequence[Turn], store: GraphReader) -> tuple[str, str] | None:

@@ -7,6 +7,7 @@ with NumPy. A regression on what all parts together have tells whether the passa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,17 +19,20 @@ from numpy.typing import NDArray
 from safetensors.numpy import load
 
 from trivium.answering.answer_parts import Part, parts_of
+from trivium.answering.asked_kind import asks_for_one, lacks_kind
 from trivium.answering.evidence import as_rows, features, of_all
+from trivium.answering.follow_up_questions import own_terms, topic_terms
 from trivium.answering.passages import NumberedPassage
-from trivium.answering.rarity import Rarity
+from trivium.answering.rarity import Rarity, names_and_numbers
 from trivium.answering.reader_network import load_reader
 from trivium.answering.steps import asks_for_steps, begins_clause, lists_of
+from trivium.common.arrays import dots
 from trivium.common.log_odds import probability_of
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.text.identifiers import identifiers_of
 from trivium.text.languages import Analyzer
-from trivium.text.normalise import terms
+from trivium.text.normalise import terms, without_closing_marks, words
 from trivium.types import ChunkKind, EmbedderIdentity
 
 NO_EMBEDDER = "none"
@@ -41,6 +45,10 @@ little.
 """
 _AS_PROBABLE = 0.8
 _SHORTER = 0.7
+_AS_SURE, _HARDLY = 1.0, 0.25
+"""By how much less the log-odds of a sentence may be than those of a list or block around it, and of two sentences, that
+it is preferred to.
+"""
 _OF_ANY_COLLECTION = frozenset(
     terms(
         "summary summarise summarize overview outline main key point points idea ideas finding findings topic topics"
@@ -55,6 +63,11 @@ _NO_RIVAL = -4.0
 """The least log-odds of another part that might answer."""
 _ALONE = 0.3
 """The probability of a part from which passages are about a question though they do not seem to be, without a reader."""
+_GAIN, _GAIN_OF_COSINE = 0.0, 0.02
+"""By how much a part that says in other words what is asked is nearer to the question than to what is left of it without
+the words for that: in log-odds of the reader, or as cosine.
+"""
+_SUFFIX = re.compile(r"['’]\w+\W*\Z")
 _FOR_A_MODEL = 0.5
 """Share of the threshold of nearness from which a language model is asked, which understands other words for the same."""
 
@@ -201,6 +214,30 @@ def fitted(judged: Sequence[Judged], *, steps: bool = False) -> Judged:
     return best
 
 
+def _briefest(question: str, best: Judged, judged: Sequence[Judged]) -> Judged:
+    """Return the only sentence of a part that says as much of a question for one thing as all of it, and the part if
+    there is none or more than one.
+    """
+    if best.part.kind not in ("sentence", "block", "list") or not asks_for_one(question):
+        return best
+    asked = {term for term in topic_terms(question) if not term.isdigit()}
+    inside = [
+        one
+        for one in judged
+        if one.part.kind == "sentence"
+        and (best.part.kind == "sentence" or asked.issubset(terms(one.text)))
+        and one.passage is best.passage
+        and best.part.start <= one.part.start
+        and one.part.end <= best.part.end
+        and one.covered >= best.covered
+        and one.probability >= _NEARLY * best.probability
+        and not one.text.rstrip().endswith(":")
+        and not lacks_kind(question, one.part)
+    ]
+    brief = min(inside, key=lambda one: len(one.text), default=best)
+    return brief if all(_overlap(one.part, brief.part) for one in inside) else best
+
+
 def _is_around(one: Part, sentence: Part) -> bool:
     """Whether a part is a list, which may be all of a block, in which a sentence stands."""
     lists = [items.start for items in lists_of(one.passage)] if one.kind == "block" else ()
@@ -236,6 +273,20 @@ def sure_from(embedder: EmbedderIdentity, risk: float | None) -> float:
     return min((threshold for level, threshold in measured if level <= risk), default=1.0)
 
 
+def of_follow_up(question: str, found: Judgement) -> Judgement:
+    """Return the judgement of the parts that may answer what a follow-up asks itself, and not only what was asked before
+    it: of ``found`` those that say one of its words, if it has any, and have a value of the kind that it asks for.
+    """
+    own = own_terms(question)
+    parts = [
+        one
+        for one in found.parts
+        if not lacks_kind(question, one.part)
+        and (not own or not own.isdisjoint(terms(f"{one.passage.above} {one.text}")))
+    ]
+    return found._replace(parts=parts)
+
+
 class Confirmed(NamedTuple):
     """The part that answers, the probability, in [0, 1], that it does, and the same without regard to others that might,
     which tells whether the passages are about the question.
@@ -259,7 +310,8 @@ def confirmed(question: str, judged: Sequence[Judged], embedder: EmbedderIdentit
     best = fitted(judged, steps=asks_for_steps(question))
     reader = load_reader(embedder)
     if reader is None:
-        return Confirmed(best, judged[0].probability, judged[0].probability)
+        brief = best if best.part.kind == "sentence" else _briefest(question, best, judged)
+        return Confirmed(brief, judged[0].probability, judged[0].probability)
     by_trees = {one: one.probability for one in judged[:_READ]} | {best: judged[0].probability}
     read = {one: reader.read(question, one.passage.above, one.text) for one in by_trees}
     odds = {one: reader.odds(found, by_trees[one]) for one, found in read.items()}
@@ -267,7 +319,39 @@ def confirmed(question: str, judged: Sequence[Judged], embedder: EmbedderIdentit
         best = max(odds, key=odds.__getitem__)
     rival = max((odds[one] for one in odds if not _overlap(one.part, best.part)), default=_NO_RIVAL)
     found = reader.probability(odds[best], max(_NO_RIVAL, rival), max(read.values()))
-    return Confirmed(best, round(found, 6), probability_of(odds[best]))
+    brief = _briefest(question, best, judged)
+    if brief is not best:
+        odds_of_brief = reader.odds(reader.read(question, brief.passage.above, brief.text), brief.probability)
+        sure = odds[best] - (_HARDLY if best.part.kind == "sentence" else _AS_SURE)
+        brief = brief if odds_of_brief >= sure else best
+    return Confirmed(brief, round(found, 6), probability_of(odds[best]))
+
+
+def says_what_is_asked(question: str, part: Part, embedder: Embedder) -> bool:
+    """Whether a part may say what is asked of something that it names: with a word of the question that is no name, or in
+    other words, so that it answers the question better than what is left of it without its words for that. "Approved by
+    Ada Kern on 3 May" answers "When was Ada Kern?" as well as "When was Ada Kern born?". Rows say it by their heads,
+    and a reason need not say what it is for.
+    """
+    reader, (_, has_cosines) = load_reader(embedder.identity), load_trees(embedder.identity.name)
+    own, above, terms_of = question.split(), part.passage.above, part.passage.analyzer.terms
+    names = frozenset(names_and_numbers(question) or names_and_numbers(part.shown))
+    telling = [one for one in own if topic_terms(_SUFFIX.sub("", one))]
+    asked = [one for one in telling if names.isdisjoint(words(one))]
+    other = (
+        words(question)[:1] == ["why"] or "(" in question
+    )  # with words that were added from the conversation
+    if other or part.kind == "row" or "|" in part.text or not has_cosines:
+        return True
+    known = frozenset(terms_of(f"{above} {part.shown}"))
+    if asked in ([], telling) or not known.isdisjoint(terms_of(" ".join(asked))):
+        return True
+    rest = " ".join(one for one in own if one not in asked)
+    if reader is not None:
+        gain = reader.read(question, above, part.shown) - reader.read(f"{rest}?", above, part.shown)
+        return gain >= _GAIN
+    whole, without = (embedder.embed_query(without_closing_marks(one)) for one in (question, rest))
+    return float(dots(embedder.embed([part.shown]), whole - without)[0]) >= _GAIN_OF_COSINE
 
 
 def _overlap(one: Part, other: Part) -> bool:

@@ -92,7 +92,8 @@ def continuations(
     best = [hit for hit in hits[:_CONTINUED] if hit.kind in kinds and hit.live is None]
     below = store.expand(list(dict.fromkeys(hit.section for hit in best)), Hop.CHILD) if best else {}
     known = {hit.uri for hit in hits}
-    added = {record.uri: _beside(hits[0], record, hits[-1]) for record in store.fetch(list(wanted))}
+    as_last = (hits[-1].score, hits[-1].rerank_score) if hits else ()
+    added = {record.uri: hit_of(record, *as_last) for record in store.fetch(list(wanted))}
     for hit in best:
         chunks = below.get(hit.section, [])
         place = chunks.index(hit.uri) if hit.uri in chunks else len(chunks)
@@ -107,32 +108,21 @@ def continuations(
             announcing = [] if way is behind else beside[len(going_on) :][:1]
             for record in [*going_on, *(one for one in announcing if one.text.rstrip().endswith(":"))]:
                 if record.uri not in known:
-                    added[record.uri] = _beside(hit, record, hits[-1])
+                    added[record.uri] = hit_of(record, *as_last)
     found = list(added.values())[:_MOST_ADDED]
     return [replace(hit, rank=rank) for rank, hit in enumerate(found, start=len(hits) + 1)]
 
 
-def _beside(hit: Hit, record: ChunkRecord, last: Hit) -> Hit:
-    """Return a passage as a hit with the score of the last one."""
-    return replace(
-        hit,
-        uri=record.uri,
-        page=record.page,
-        section=record.section,
+def hit_of(record: ChunkRecord, score: float = 0.0, rerank_score: float | None = None) -> Hit:
+    """Return a passage that was not searched for as a hit."""
+    place = (record.page, record.section, record.kind, record.start, record.end)
+    return Hit(
+        *(record.uri, record.text, score, 1, *place),
         document=document_name(record.document),
+        pages=tuple(page_numbers(record.pages)),
         format=record.format,
         metadata=record.metadata,
-        text=record.text,
-        kind=record.kind,
-        start=record.start,
-        end=record.end,
-        pages=tuple(page_numbers(record.pages)),
-        score=last.score,
-        rerank_score=last.rerank_score,
-        probability=None,
-        contributions={},
-        provenance={},
-        named=(),
+        rerank_score=rerank_score,
     )
 
 

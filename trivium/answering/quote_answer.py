@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from trivium.answering.answer_parts import Part, part_of_row, with_antecedent
+from trivium.answering.asked_kind import lacks_kind
 from trivium.answering.citation_marks import uncited
 from trivium.answering.clauses import asks_for_section, clause_asked, whole
 from trivium.answering.comparisons import about_each, comparison_of, decides
@@ -19,6 +20,7 @@ from trivium.answering.judge_parts import (
     confirmed,
     having_identifier,
     judge,
+    says_what_is_asked,
     sure_from,
     thresholds_of,
 )
@@ -26,7 +28,7 @@ from trivium.answering.missing_in_part import unsaid
 from trivium.answering.passages import NumberedPassage, respelled
 from trivium.answering.rarity import Rarity
 from trivium.answering.table_arithmetic import Computed, computed, has_what_to_compute, to_compute
-from trivium.answering.table_rows import MOST_ROWS, tells_apart
+from trivium.answering.table_rows import MOST_ROWS, rows_named, tells_apart
 from trivium.common.arrays import dots
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
@@ -49,6 +51,8 @@ _MOST_JUDGED = 40
 """Number of parts, the most probable ones, among which the answer is."""
 BEST = 3
 """Number of passages that are quoted when no part answers."""
+BY_RULE = 0.9
+"""The probability that rows by a condition or by their names, and clauses by a number, answer: so many were right."""
 MAX_EXCERPT = 480
 """Maximum characters quoted of a passage when no sentence answers. A longer single sentence is truncated."""
 
@@ -56,8 +60,8 @@ MAX_EXCERPT = 480
 @dataclass(frozen=True, slots=True)
 class AnswerText:
     """The consecutive pieces of an answer's text, its statements, one for each piece with a citation, and the parts of
-    passages that it quotes, if it does. ``confidence`` is the probability of the part that answers, if trees judged it,
-    ``disagreements`` what other documents say.
+    passages that it quotes, if it does. ``confidence`` is the probability that it answers, None of a computed
+    value and where nothing does, ``disagreements`` what other documents say.
     """
 
     outcome: Outcome
@@ -108,16 +112,19 @@ def quote(
         return absent()
     clause = clause_asked(question, offered) if outright else []
     if clause:
-        return _answered(clause)
+        return _answered(clause, "", BY_RULE)
     comparison = comparison_of(question)
     value = computed(question, offered, store) if outright and comparison is None else None
     if value is not None and value.text:
         return _put_together(value)
     named = having_identifier(question, offered, rarity.analyzer) if comparison is None else []
     offered = named or offered
+    compared = rows_named(question, offered) if outright else []
+    if compared and (comparison is None or len(compared) > 2):  # of two the best part about each is shown
+        return _answered(list(map(part_of_row, compared)), question, BY_RULE)
     meeting = [one for one in map(part_of_row, () if value is None else value.rows) if _tells(one, question)]
     if meeting:
-        return _answered(meeting, question)
+        return _answered(meeting, question, BY_RULE)
     if judgement is None or named:
         judgement = judge(question, offered, rarity, embedder, store)
     judged = judgement.parts
@@ -161,13 +168,16 @@ def quote(
         and not lacking
         and not (of_each and best.part.kind == "row")
         and not to_compute(question, best.part.kind == "row", best.text)
+        and not lacks_kind(question, best.part)
+        and says_what_is_asked(question, best.part, embedder)
     ):
-        told = _answered([with_antecedent(best.part)], question)
-        return replace(told, confidence=confidence, disagreements=others)
+        told = _answered([with_antecedent(best.part)], question, confidence)
+        return replace(told, disagreements=others)
     if comparison is None:
         return _closest(offered[:BEST], judged)
     if of_each:
-        return _answered(list(dict.fromkeys(one.part for one in each)))
+        lowest = min(one.probability for one in each)
+        return _answered(list(dict.fromkeys(one.part for one in each)), "", lowest)
     quoted = list({one.passage.number: one.passage for one in each}.values())
     return _closest(quoted if len(each) == len(comparison.names) else offered[:BEST], [*each, *judged])
 
@@ -215,10 +225,10 @@ def absent(unsaid: Sequence[str] = ()) -> AnswerText:
 
 def quoted_again(one: Judged) -> AnswerText:
     """Return a part as an answer."""
-    return replace(_answered([one.part]), confidence=one.probability)
+    return _answered([one.part], "", one.probability)
 
 
-def _answered(chosen: Sequence[Part], question: str = "") -> AnswerText:
+def _answered(chosen: Sequence[Part], question: str = "", confidence: float | None = None) -> AnswerText:
     lines: list[tuple[str, int]] = []
     subject = ""
     for part in chosen:
@@ -231,7 +241,8 @@ def _answered(chosen: Sequence[Part], question: str = "") -> AnswerText:
             separator = "\n" if "\n" in own else " "
             lines.append((own if named else f"{here}:{separator}{own}", one.passage.number))
     every = [one for part in chosen for one in part.more or (part,)]
-    return replace(_composed("answered", "", lines), form=chosen[0].kind, parts=tuple(map(_as_quoted, every)))
+    quoted, parts = _composed("answered", "", lines), tuple(map(_as_quoted, every))
+    return replace(quoted, form=chosen[0].kind, parts=parts, confidence=confidence)
 
 
 def _put_together(value: Computed) -> AnswerText:

@@ -27,6 +27,8 @@ _TOTAL = re.compile(
 )
 """How rows begin that say what the others add up to."""
 _FREE = re.compile(r"free\b", re.IGNORECASE)
+_JOINING = frozenset(words("and or with than versus vs the a an of for"))
+"""What stands between things that are named one after the other."""
 MOST_ROWS = 12
 """More rows than these are no answer."""
 Column = Sequence[tuple["Row", str]]
@@ -88,6 +90,24 @@ def tables_of(offered: Sequence[NumberedPassage]) -> list[Table]:
         )
         for (section, _), rows in tables.items()
     ]
+
+
+def rows_named(question: str, offered: Sequence[NumberedPassage]) -> list[Row]:
+    """Return the rows of one table that a question names one after the other, in its order, if it names several: by all
+    words of the cell that names the row.
+    """
+    said = f" {' '.join(words(question))} "
+    for table in tables_of(offered):
+        named: dict[str, Row] = {}
+        for row in table.rows:
+            name = " ".join(words(row.cells[0][1]))
+            if any(map(str.isalpha, name)) and f" {name} " in said:
+                named.setdefault(name, row)
+        places = sorted((said.index(f" {name} "), name) for name in named)
+        between = (said[at + 1 + len(name) : to] for (at, name), (to, _) in pairwise(places))
+        if len(named) > 1 and all(_JOINING.issuperset(words(one)) for one in between):
+            return [named[name] for _, name in places]
+    return []
 
 
 def is_whole(rows: Sequence[Row], offered: Sequence[NumberedPassage], store: GraphReader) -> bool:
