@@ -91,7 +91,7 @@ ragas: install
 # nothing that is used here needs: they are installed as those of ragas are.
 peers: dev
 	$(BIN)/python tools/install_packages.py -c constraints.txt --no-deps neo4j-graphrag langchain-neo4j \
-	    json_repair langgraph-checkpoint ormsgpack pypdf
+	    json_repair langgraph-checkpoint ormsgpack pypdf bm25s
 
 # What a release is made of, in build/: sbom.json (CycloneDX) and licences.md. Another choice: EXTRAS_OF_RELEASE=serve,mcp
 EXTRAS_OF_RELEASE ?= serve

@@ -138,18 +138,6 @@ def test_questions_about_documents_are_measured_and_learnt_from(
     assert stand_alone(store) in compared and FOLLOW_UP not in compared
 
 
-def test_a_suite_keeps_what_was_searched_for(
-    trivium: Run, store: Path, questions: Path, tmp_path: Path
-) -> None:
-    suite = tmp_path / "suite.toml"
-    suite.write_text(f'[[set]]\nname = "docs"\nstore = "{store}"\nquestions = "{questions}"\n')
-    done = trivium("evaluate", "suite", suite, "--out", tmp_path / "out", "--retriever", "lexical", "--json")
-    assert done.code == 0, done.err
-    kept = (tmp_path / "out" / "docs" / "questions.jsonl").read_text().splitlines()
-    texts = {row["id"]: row["question"] for row in map(json.loads, kept)}
-    assert list(texts) == TRACED and texts["follows"] == stand_alone(store)
-
-
 def stand_alone(store: Path) -> str:
     """What is searched for where the follow-up question is asked."""
     with open_store(store) as opened:

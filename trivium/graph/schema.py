@@ -119,8 +119,10 @@ def headings_as_text(section: str) -> list[str]:
     >>> headings_as_text("Heather ⟦17⟧"), headings_as_text("⟦Document 17⟧#Moons")
     (['Heather'], ['Moons'])
     """
-    title, *below = headings_of(section)
-    return [*filter(None, [without_id(title)]), *below]
+    title, *below = section.split(SEPARATOR) if "%" not in section else headings_of(section)
+    if "⟧" in title:
+        title = without_id(title)
+    return [title, *below] if title else below
 
 
 def page_of(uri: str) -> str:
