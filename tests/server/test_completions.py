@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 import time
 from collections.abc import Iterator
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +266,19 @@ def test_links_lead_to_the_web_page_a_passage_is_from_or_to_this_servers() -> No
     assert found[0]["title"] == "A#B > Über"
 
 
+def refused_by_its_length(address: str) -> set[str]:
+    """The keys of the error of a request that is too long. Its body is not sent: whoever is still sending when the server
+    closes the connection may not see the answer."""
+    connection = HTTPConnection(address.removeprefix("http://"), timeout=60)
+    with closing(connection):
+        connection.putrequest("POST", "/v1/chat/completions")
+        connection.putheader("Content-Length", "300000")
+        connection.endheaders()
+        answer = connection.getresponse()
+        assert answer.status == 413
+        return set(json.loads(answer.read())["error"])
+
+
 def test_errors_have_the_form_that_clients_read(client: OpenAI, address: str) -> None:
     def error_of(kind: type[openai.APIStatusError], **more: Any) -> Any:
         question = {"messages": [{"role": "user", "content": QUESTION}], "model": "trivium"}
@@ -285,8 +301,7 @@ def test_errors_have_the_form_that_clients_read(client: OpenAI, address: str) ->
     ]
     for messages, told in wrong:
         assert told in error_of(openai.UnprocessableEntityError, messages=messages).message
-    long: list[Any] = [{"role": "user", "content": "x" * 300_000}]
-    assert error_of(openai.APIStatusError, messages=long).status_code == 413
+    assert refused_by_its_length(address) == {"message", "type", "param", "code"}
     half = '{"messages": [{"role": "user", "content": "\\ud800"}], "model": "trivium"}'
     for method, path, body, status in (
         ("POST", "/v1/chat/completions", half, 422),
