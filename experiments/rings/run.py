@@ -244,9 +244,8 @@ def tables(sets: Sequence[Set], out: Path) -> Iterator[str]:
                 table.add_row(
                     *_counts(one, told[one.name]["questions"], board.clusters), *_means(board, systems)
                 )
-                means[one] = [
-                    {place.name: place.means[measure] for place in board.places}[name] for name in systems
-                ]
+                places = {place.name: place.means[measure] for place in board.places}
+                means[one] = [places[name] for name in systems]
         new = [own for one, own in means.items() if not one.trained]
         if len(new) > 1:
             each = np.mean(new, axis=0).tolist()

@@ -338,9 +338,8 @@ def says_what_is_asked(question: str, part: Part, embedder: Embedder) -> bool:
     names = frozenset(names_and_numbers(question) or names_and_numbers(part.shown))
     telling = [one for one in own if topic_terms(_SUFFIX.sub("", one))]
     asked = [one for one in telling if names.isdisjoint(words(one))]
-    other = (
-        words(question)[:1] == ["why"] or "(" in question
-    )  # with words that were added from the conversation
+    # Words in parentheses were added from the conversation.
+    other = words(question)[:1] == ["why"] or "(" in question
     if other or part.kind == "row" or "|" in part.text or not has_cosines:
         return True
     known = frozenset(terms_of(f"{above} {part.shown}"))

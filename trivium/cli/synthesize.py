@@ -56,10 +56,6 @@ PromptFile = Annotated[
 ]
 
 
-def _own(prompt: Path | None) -> str | None:
-    return None if prompt is None else read_instructions(prompt)
-
-
 @synthesize.command("generate")
 def synthesize_generate(
     run: Folder,
@@ -76,7 +72,7 @@ def synthesize_generate(
 
     Example:  trivium synthesize generate my-run --store my-store --model openai:gpt-4o
     """
-    instructions, chat = _own(prompt), open_chat_model(model)
+    instructions, chat = read_instructions(prompt), open_chat_model(model)
     own = Run(run)
     with open_store(store) as opened, progress() as bars:
         generate_run(
@@ -107,7 +103,7 @@ def synthesize_plain(
     Example:  trivium synthesize plain my-run --store my-store --model openai:gpt-4o-mini --chunks 200
     """
     sampling = PlainSampling(chunks)
-    instructions, chat = _own(prompt), open_chat_model(model)
+    instructions, chat = read_instructions(prompt), open_chat_model(model)
     own = Run(run)
     with open_store(store) as opened, progress() as bars:
         generate_plain(
@@ -128,7 +124,7 @@ def synthesize_judge(
     """
     own = Run(run)
     own.require_started()
-    instructions, chat = _own(prompt), open_chat_model(model)
+    instructions, chat = read_instructions(prompt), open_chat_model(model)
     with progress() as bars:
         judge_run(own, chat, lambda done, total: bars("questions", done, total), instructions)
     _show(own)

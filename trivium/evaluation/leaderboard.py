@@ -15,7 +15,7 @@ from trivium.common.safe_files import write_file
 from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
-from trivium.evaluation.ranking_measures import cumulative_matches, measure, measure_named
+from trivium.evaluation.ranking_measures import cumulative_matches, measure_also
 from trivium.evaluation.report import Comparison, Ranking, compared_json
 from trivium.evaluation.report_pages import MOST_LINES, Lines, Section, report_page
 from trivium.evaluation.run import headline
@@ -111,10 +111,8 @@ def rank_runs(
     uris = {
         name: [[uri for uri, _ in run.get(question, ())] for question in gold] for name, run in runs.items()
     }
-    values = {name: measure(judged, found) for name, found in uris.items()}
     by = headline(judged)[0] if by is None else by
-    for name, found in uris.items():
-        values[name].setdefault(by, measure_named(judged, found, by))
+    values = {name: measure_also(judged, found, by) for name, found in uris.items()}
     ranked_by = {name: found[by] for name, found in values.items()}
     order = sorted(values, key=lambda name: (-float(ranked_by[name].mean()), name))
     against = order[0] if baseline is None else baseline

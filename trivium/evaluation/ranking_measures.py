@@ -123,6 +123,14 @@ def measure_named(gold: Sequence[Gold], rankings: Sequence[Sequence[str]], name:
     return found[name]
 
 
+def measure_also(gold: Sequence[Gold], rankings: Sequence[Sequence[str]], name: str) -> dict[str, Floats]:
+    """Return every measure of :func:`measure`, and the one with this ``name`` if it is none of them. Raises InputError as
+    :func:`measure_named`.
+    """
+    found = measure(gold, rankings)
+    return found if name in found else {**found, name: measure_named(gold, rankings, name)}
+
+
 def cumulative_matches(gold: Sequence[Gold], rankings: Sequence[Sequence[str]]) -> Floats:
     """Return the cumulative match characteristic: the share of questions with a gold chunk by rank 1, 2 .. CMC_DEPTH."""
     relevant, _, _ = _judge(gold, rankings, CMC_DEPTH)

@@ -11,7 +11,7 @@ from trivium.common.arrays import Floats
 from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Gold, Traced
 from trivium.errors import InputError
-from trivium.evaluation.ranking_measures import cumulative_matches, measure, measure_named
+from trivium.evaluation.ranking_measures import cumulative_matches, measure_also
 from trivium.evaluation.report import HEADLINE, JUDGED_BY, Comparison, Rankings, Report, SystemScores
 from trivium.evaluation.significance import Interval, mean_intervals, p_values
 from trivium.types import Question
@@ -40,8 +40,7 @@ def evaluate(
     for name, ranked in rankings.items():
         uris = [[uri for uri, _ in ranking] for ranking in ranked]
         values[name] = {
-            **measure(gold, uris),
-            by: measure_named(gold, uris, by),
+            **measure_also(gold, uris, by),
             "passages": np.array([float(len(found)) for found in uris]),
         }
         matches[name] = tuple(cumulative_matches(gold, uris).tolist()) if gold else ()

@@ -9,8 +9,12 @@ from trivium.errors import ConfigurationError
 MOST_BYTES = 1 << 16
 
 
-def read_instructions(path: Path) -> str:
-    """Return the text of a file. Raises ConfigurationError if it cannot be read, is empty, no UTF-8 or above 64 KiB."""
+def read_instructions(path: Path | None) -> str | None:
+    """Return the text of a file, None where none is named. Raises ConfigurationError if it cannot be read, is empty, no
+    UTF-8 or above 64 KiB.
+    """
+    if path is None:
+        return None
     try:
         with path.open("rb") as file:
             data = file.read(MOST_BYTES + 1)

@@ -222,7 +222,7 @@ def make_selector(name: str | None = None, settings: Settings | None = None) -> 
     if name == "match":
         return MatchSelector()
     family, _, model = name.partition(":")
-    own = None if settings.path_prompt is None else read_instructions(settings.path_prompt)
+    own = read_instructions(settings.path_prompt)
     if family == "llm":
         return LlmSelector(open_chat_model(model or None, settings), instructions=own)
     if family == "llm-all":
