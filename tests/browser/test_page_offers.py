@@ -57,6 +57,8 @@ def test_what_is_offered_to_ask_is_answered(address: str, chrome: Chrome) -> Non
     questions = [example.text for example in offered]
     assert {outcome(address, question) for question in questions} == {"answered"}
     assert len(set(questions)) == 3
+    # On a phone it comes in below the passages: above, it would move them away from under a finger.
+    assert one(turn, ".next").location["y"] > all_of(turn, ".hit")[-1].location["y"]
     press_on(chrome, offered[0])
     soon(lambda: len(all_of(chrome, ".turn")) == 2)
     second = settled(chrome)

@@ -10,6 +10,7 @@ const dialog = byId("reader");
 const article = byId("reader-text");
 let exploring = () => {};
 let settling = new AbortController();
+let opened = 0;
 
 /** `explore(entity)` is called for a link to what has no document. */
 export function prepareReader(explore) {
@@ -22,6 +23,7 @@ export async function openReader(page, target, terms = new Set()) {
   byId("reader-title").textContent = headings(page)[0];
   byId("reader-note").textContent = "Reading …";
   settling.abort();
+  const mine = (opened += 1);
   article.replaceChildren();
   byId("reader-outline").replaceChildren();
   if (!dialog.open) dialog.showModal();
@@ -29,13 +31,14 @@ export async function openReader(page, target, terms = new Set()) {
   try {
     found = await readDocument(page);
   } catch (error) {
+    if (mine !== opened) return;
     if (error instanceof ApiError && error.status === 404) {
       dialog.close();
       exploring(page);
     } else byId("reader-note").textContent = plain(error);
     return;
   }
-  show(found, target, terms);
+  if (mine === opened) show(found, target, terms); // else another document was opened meanwhile
 }
 
 function show(found, target, terms) {

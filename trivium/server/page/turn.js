@@ -33,12 +33,12 @@ export class Turn {
     this.passages.box.append(this.more);
     this.passages.box.addEventListener("toggle", () => this.#explainOnce());
     this.next = el("div", { class: "next", hidden: true });
-    this.answer.box.append(this.actions, this.next);
+    this.answer.box.append(this.actions);
     this.box = el(
       "article",
       { class: "turn", "aria-labelledby": id },
       el("header", {}, this.title, this.searched),
-      el("div", { class: "turn-body" }, this.answer.box, this.passages.box),
+      el("div", { class: "turn-body" }, el("div", { class: "said" }, this.answer.box, this.next), this.passages.box),
     );
   }
 
