@@ -96,7 +96,9 @@ def begun() -> Network:
         vector.data = kept[name].reshape(vector.shape)
         layer = key.partition("_")[0]
         vector.requires_grad = layer.isdigit() and int(layer) >= FROZEN
-    scale, zero = (fit_reader.published()[1][f"{fit_reader.TYPES}_{part}"] for part in ("scale", "zero_point"))
+    scale, zero = (
+        fit_reader.published()[1][f"{fit_reader.TYPES}_{part}"] for part in ("scale", "zero_point")
+    )
     network.types.data = (kept[f"{fit_reader.TYPES}_quantized"] - float(zero)) * float(scale)
     network.types.requires_grad = False
     for name in ("hidden", "output"):
