@@ -40,10 +40,12 @@ class Reader:
     session: Any
     tokenizer: Any
     weights: dict[str, NDArray[Any]]
+    most: int = ALL
+    """Tokens that are read at most."""
 
     def read(self, question: str, above: str, text: str) -> float:
         """Return the log-odds, by the network alone, that a ``text`` under the headings ``above`` answers a question."""
-        ids, types = packed(self.tokenizer, question, above, text)
+        ids, types = packed(self.tokenizer, question, above, text, self.most)
         given = {
             "input_ids": np.array([ids], np.int64),
             "attention_mask": np.ones((1, len(ids)), np.int64),
@@ -98,22 +100,27 @@ def load_reader(embedder: EmbedderIdentity) -> Reader | None:
     file = files(__package__).joinpath("readers", f"{name}.safetensors")
     if not (file.is_file() and installed(name) and manifest()[name].version == embedder.version):
         return None
+    return opened(name, file.read_bytes())
+
+
+def opened(name: str, changes: bytes, most: int = ALL) -> Reader:
+    """Return the reader that is an installed embedder with ``changes`` (a safetensors file), for ``most`` tokens."""
     import onnxruntime  # takes 0.1 s, so only on demand
     from tokenizers import Tokenizer
 
     weights = {
         key: value.astype(np.float32) if value.dtype == np.float16 else value
-        for key, value in load(file.read_bytes()).items()
+        for key, value in load(changes).items()
     }
     found = locate(name)
-    session = _opened(onnxruntime, adapted(found.model.read_bytes(), weights), one_thread(onnxruntime))
+    session = _session(onnxruntime, adapted(found.model.read_bytes(), weights), one_thread(onnxruntime))
     tokenizer = Tokenizer.from_file(str(found.tokenizer))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    return Reader(session, tokenizer, weights)
+    return Reader(session, tokenizer, weights, most)
 
 
-def _opened(onnxruntime: Any, model: bytes, options: Any) -> Any:
+def _session(onnxruntime: Any, model: bytes, options: Any) -> Any:
     """Return the session of a model, from a file if one can be written: one made of bytes keeps 46 MB more."""
     source: str | bytes = model
     with ExitStack() as kept:

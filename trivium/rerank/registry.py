@@ -24,6 +24,7 @@ def make_reranker(name: str, settings: Settings | None = None) -> Reranker:
 
     - ``bm25``: how well the words of the candidates match;
     - ``weighted:0.7`` (``weighted``: 0.5): weight of the vector score, the rest is BM25;
+    - ``small``: the network that comes with the package reads question and passage together;
     - ``cross-encoder:FOLDER`` with an ONNX model in the usual format, or ``cross-encoder:NAME`` of a model that
       fastembed lists;
     - ``llm-pointwise:MODEL``, ``llm-listwise:MODEL``: a language model grades each passage, or orders all; without
@@ -40,6 +41,10 @@ def make_reranker(name: str, settings: Settings | None = None) -> Reranker:
         return Bm25Reranker()
     if family == "weighted":
         return WeightedReranker(_weight(rest) if colon else DEFAULT_WEIGHT)
+    if family == "small" and not colon:
+        from trivium.rerank.second_look import SmallReranker
+
+        return SmallReranker()
     if family == "cross-encoder" and colon:
         return _cross_encoder(rest, settings)
     if family == "llm-pointwise":
