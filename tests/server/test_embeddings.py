@@ -60,10 +60,18 @@ def test_base64_is_of_little_endian_floats(served: tuple[str, str, str], client:
 @pytest.mark.parametrize(
     ("given", "error", "said"),
     [
-        ({"model": "text-embedding-3-small"}, openai.NotFoundError, "expected 'minilm', the store's embedder"),
+        (
+            {"model": "text-embedding-3-small"},
+            openai.NotFoundError,
+            "expected 'minilm', the store's embedder",
+        ),
         ({"dimensions": 256}, openai.BadRequestError, "dimensions: expected 384, got 256"),
         ({"input": []}, openai.UnprocessableEntityError, "input: List should have at least 1 item"),
-        ({"input": ["a"] * 2049}, openai.UnprocessableEntityError, "input: List should have at most 2048 items"),
+        (
+            {"input": ["a"] * 2049},
+            openai.UnprocessableEntityError,
+            "input: List should have at most 2048 items",
+        ),
         ({"input": ["a", ""]}, openai.UnprocessableEntityError, "input.1: "),
         ({"input": ""}, openai.UnprocessableEntityError, "input.0: "),
         ({"input": [[1, 2]]}, openai.UnprocessableEntityError, "input.0: Input should be a valid string"),
@@ -78,6 +86,8 @@ def test_what_cannot_be_embedded_is_refused_with_what_is_expected(
 
 def test_no_key_no_vectors(served: tuple[str, str, str]) -> None:
     address, _, wrong = served
-    with OpenAI(base_url=address, api_key=wrong, max_retries=0) as client:
-        with pytest.raises(openai.AuthenticationError):
-            client.embeddings.create(model="minilm", input="a")
+    with (
+        OpenAI(base_url=address, api_key=wrong, max_retries=0) as client,
+        pytest.raises(openai.AuthenticationError),
+    ):
+        client.embeddings.create(model="minilm", input="a")

@@ -60,7 +60,9 @@ async def embed(given: EmbeddingsBody, request: Request, serving: Serving) -> Re
 def _embedded(engine: Engine, given: EmbeddingsBody) -> bytes:
     name, size = engine.embedder.identity.name, engine.embedder.identity.dimension
     if given.model != name:
-        message = f"the model {given.model[:100]!r} is not known here: expected {name!r}, the store's embedder"
+        message = (
+            f"the model {given.model[:100]!r} is not known here: expected {name!r}, the store's embedder"
+        )
         raise ApiError(404, "model_not_found", message)
     if given.dimensions not in (None, size):
         raise ApiError(400, "bad_request", f"dimensions: expected {size}, got {given.dimensions}")
