@@ -63,7 +63,7 @@ def test_base64_is_of_little_endian_floats(served: tuple[str, str, str], client:
         (
             {"model": "text-embedding-3-small"},
             openai.NotFoundError,
-            "expected 'minilm', the store's embedder",
+            "expected 'minilm'",
         ),
         ({"dimensions": 256}, openai.BadRequestError, "dimensions: expected 384, got 256"),
         ({"input": []}, openai.UnprocessableEntityError, "input: List should have at least 1 item"),

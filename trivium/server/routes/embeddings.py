@@ -41,10 +41,7 @@ async def embed(given: EmbeddingsBody, request: Request, serving: Serving) -> An
 def _embedded(embedder: Embedder, given: EmbeddingsBody) -> bytes:
     name, size = embedder.identity.name, embedder.identity.dimension
     if given.model != name:
-        message = (
-            f"the model {given.model[:100]!r} is not known here: expected {name!r}, the store's embedder"
-        )
-        raise ApiError(404, "model_not_found", message)
+        raise ApiError(404, "model_not_found", f"unknown model {given.model[:100]!r}: expected {name!r}")
     if given.dimensions not in (None, size):
         raise ApiError(400, "bad_request", f"dimensions: expected {size}, got {given.dimensions}")
     vectors: list[Any] = list(embedder.embed(given.input))
