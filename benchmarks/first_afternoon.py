@@ -4,13 +4,14 @@
 
 Installs the wheel into an empty environment outside of the checkout and runs the commands there in an empty folder, with
 nothing of the caller's settings but those of pip: the demo, a PDF file of one's own that is built, searched and asked,
-the official client of OpenAI's API, and a client of MCP. Prints a row of Markdown for each, with its seconds. Ends with
-1 at the first command that fails or does not say what it should. Needs a package index.
+the official client of OpenAI's API, and a client of MCP. Prints a row of Markdown for each, with its seconds, and those
+of a processor. Ends with 1 at the first command that fails or does not say what it should. Needs a package index.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -68,7 +69,7 @@ class Desk:
 
     def run(self, command: str, says: str = "", environment: dict[str, str] | None = None) -> None:
         """Run a command and print its row. Ends the program unless it succeeds and its output has ``says``."""
-        started = time.perf_counter()
+        started, before = time.perf_counter(), processor_seconds()
         done = subprocess.run(
             ["sh", "-c", command],
             cwd=self.folder,
@@ -80,7 +81,7 @@ class Desk:
         )
         if done.returncode or says not in done.stdout:
             sys.exit(f"{command}: expected {says!r}, got {done.returncode}\n{done.stdout}{done.stderr}")
-        row(command, time.perf_counter() - started)
+        row(command, time.perf_counter() - started, f"{processor_seconds() - before:.1f} s")
 
     def serve(self, command: str) -> subprocess.Popen[bytes]:
         """Start a server and wait until it answers questions."""
@@ -99,9 +100,15 @@ class Desk:
         sys.exit(f"{command}: the server was not ready within two minutes")
 
 
-def row(command: str, seconds: float) -> None:
-    """Print how long a command took."""
-    print(f"| `{command}` | {seconds:.1f} s |", flush=True)
+def row(command: str, seconds: float, of_processor: str = "") -> None:
+    """Print how long a command took, and how much of that a processor."""
+    print(f"| `{command}` | {seconds:.1f} s | {of_processor} |", flush=True)
+
+
+def processor_seconds() -> float:
+    """Of all commands that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:
