@@ -6,8 +6,9 @@ TRIVIUM_STORE=my-store uvicorn fastapi_app:app
 import os
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from typing import Annotated
 
-from fastapi import FastAPI, Request
+from fastapi import Body, FastAPI, Request
 from fastapi.responses import JSONResponse, StreamingResponse
 
 import trivium
@@ -37,10 +38,10 @@ async def ready() -> dict[str, int]:
     return {"process": os.getpid()}
 
 
-@app.get("/search")
-async def search(question: str, k: int = 5) -> list[dict[str, object]]:
+@app.post("/search")
+async def search(question: Annotated[str, Body(embed=True)]) -> list[dict[str, object]]:
     """The search runs in a thread; it is stopped if the request is cancelled."""
-    hits = await app.state.engine.asearch(question, k)
+    hits = await app.state.engine.asearch(question, k=5)
     return [{"uri": hit.uri, "score": hit.score, "text": hit.text} for hit in hits]
 
 

@@ -120,6 +120,7 @@ def environment(commands: Path) -> Iterator[Mapping[str, str]]:
             "TRIVIUM_EMBEDDER": "minilm",
             "TRIVIUM_CHAT_BASE_URL": model.base_url,
             "OPENAI_API_KEY": "sk-of-a-test-0123456789",
+            "HAYSTACK_TELEMETRY_ENABLED": "False",
         }
 
 

@@ -97,6 +97,7 @@ def test_an_answer_is_that_of_ask_whole_or_in_chunks(client: OpenAI, address: st
     annotations = [note.model_dump() for note in choice.message.annotations or ()]
     assert annotations == noted
     uris = {citation["number"]: citation["uri"] for citation in usual["citations"]}
+    assert all(usual["passages"][number - 1]["uri"] == uri for number, uri in uris.items())
     marks = [
         (text[note["url_citation"]["start_index"] : note["url_citation"]["end_index"]], note["url_citation"])
         for note in noted

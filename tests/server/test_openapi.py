@@ -65,7 +65,7 @@ def test_nothing_that_can_be_sent_breaks_the_server(api: Any) -> None:
         if operation.path == "/live":  # nothing is to be asked of anybody
             switched = requests.post(urljoin(operation.base_url, "/live"), json={"mode": "off"}, timeout=30)
             assert switched.status_code == 200
-    assert len(tried) == 26
+    assert len(tried) == 27
 
 
 def try_out(operation: Any, mode: GenerationMode, checks: list[Any]) -> None:
@@ -99,6 +99,7 @@ def test_every_operation_is_described_with_its_errors(client: TestClient) -> Non
         "POST /explain",
         "POST /ask",
         "POST /v1/chat/completions",
+        "POST /v1/embeddings",
         "GET /v1/models",
         "POST /transcribe",
         "POST /speak",

@@ -1,3 +1,3 @@
-"""Integrations with other software: LangChain chains and clients of the Model Context Protocol. Each needs its own
+"""Integrations with other software: LangChain, Haystack and clients of the Model Context Protocol. Each needs its own
 extra, and no other part of the package imports it.
 """

@@ -29,7 +29,7 @@ _UPLOAD_TIMES = 10
 _READING = ("GET", "HEAD", "OPTIONS")
 AUDIO = "/transcribe"
 """Requests to this path may be as large as spoken questions."""
-_QUESTIONS = ("/search", "/ask", "/explain", "/v1/chat/completions", AUDIO, "/speak")
+_QUESTIONS = ("/search", "/ask", "/explain", "/v1/chat/completions", "/v1/embeddings", AUDIO, "/speak")
 """POST requests that change nothing. All other requests that are not reads count as changes, so a new route needs a
 write key unless it is listed here.
 """
