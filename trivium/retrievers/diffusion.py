@@ -132,8 +132,8 @@ class DiffusionRetriever:
         return np.array([scores.get(uri, np.nan) for uri in chunks], dtype=np.float64)
 
     def score_list(self, query: Query, ranking: Sequence[tuple[str, float]]) -> Floats:
-        """Return the scores of the passages of any other list, best first, in place of its own first stage. Scores that are
-        no weights (negative ones, such as log-odds, or all 0) are replaced by ranks.
+        """Return the scores of the passages of any other list, best first, in place of its own first stage. Scores that
+        are no weights (negative ones, such as log-odds, or all 0) are replaced by ranks.
         """
         scores = np.array([score for _, score in ranking], dtype=np.float64)
         settings = self.settings
