@@ -86,7 +86,7 @@ def tables(names: Sequence[str], given: argparse.Namespace) -> list[SetTable]:
             file=sys.stderr,
         )
     made = []
-    with Engine.open(given.store) as engine:
+    with Engine.open(given.store, remembered_questions=0) as engine:
         for path in given.questions:
             questions = draw(read_questions(path), given.sample, SEED)
             for name in names:
@@ -143,15 +143,14 @@ def timed(
     engine: Engine, report: Report, rerankers: Sequence[str], settings: Mapping[str, object]
 ) -> dict[str, float]:
     """Return the median milliseconds of a search, without and with each reranker, each question embedded anew."""
-    found = {}
-    for reranker in (None, *rerankers):
-        spent = []
-        for question in report.traced.questions[: TIMED + 1]:
+    spent: dict[str, list[float]] = {}
+    for question in report.traced.questions[: TIMED + 1]:
+        for reranker in (None, *rerankers):
             began = time.perf_counter()
-            engine.search(f"{question.text} ", 20, ["vector"], rerank=reranker, settings=settings)
-            spent.append(1000 * (time.perf_counter() - began))
-        found["vector" if reranker is None else f"vector > {reranker}"] = float(np.median(spent[1:] or spent))
-    return found
+            engine.search(question.text, 20, ["vector"], rerank=reranker, settings=settings)
+            system = "vector" if reranker is None else f"vector > {reranker}"
+            spent.setdefault(system, []).append(1000 * (time.perf_counter() - began))
+    return {system: float(np.median(times[1:] or times)) for system, times in spent.items()}
 
 
 def matches(arguments: Sequence[str]) -> list[SetTable]:
