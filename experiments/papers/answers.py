@@ -18,7 +18,7 @@ from experiments.papers.set_table import Row, SetTable
 from trivium.errors import InputError
 from trivium.evaluation.answers.report import FIVE, SUM_OF_FIVE, sum_of_five
 from trivium.evaluation.leaderboard import read_leaderboard
-from trivium.evaluation.significance import Interval
+from trivium.evaluation.significance import Interval, holm
 from trivium.evaluation.sweep.definition import read_sweep
 from trivium.evaluation.sweep.report import write_tables
 from trivium.evaluation.sweep.run import run_sweep
@@ -179,12 +179,11 @@ def _table(
         for measure, bounds in cell["ci"].items()
         if measure in places
     }
-    less = [
-        (row, places[one["measure"]], Interval(one["difference"], *one["ci"]), one["p"])
-        for cell, row in rows
-        for one in cell["against"]
-        if one["measure"] in places
-    ]
+    less = []
+    for measure, column in places.items():
+        told = [(row, one) for cell, row in rows for one in cell["against"] if one["measure"] == measure]
+        for (row, one), p in zip(told, holm([one["p"] for _, one in told]), strict=True):
+            less.append((row, column, Interval(one["difference"], *one["ci"]), p))
     return ReportedTable(
         name,
         folder.name,

@@ -161,7 +161,8 @@ def run_sweep(
             )
             for name, engine in engines.items()
         ]
-        of_store = dict(zip(sweep.stores, states, strict=True)) if others else {None: states[0]}
+        names: Sequence[str | None] = list(sweep.stores) if others else [None]
+        of_store = dict(zip(names, states, strict=True))
         everything = [(of_store[group.store], group) for group in groups]
         for state, group in everything:
             begin(folder / group.folder, _settings(state, group), RUN_FILES)
