@@ -140,6 +140,26 @@ def test_follow_ups(store: str, capsys: pytest.CaptureFixture[str], monkeypatch:
     assert [row["method"] for row in made["all"]["rows"]] == ["literal", "joined", "rules", "taken"]
 
 
+def test_intents(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """By words alone, of every ninth phrase: accuracies between chance and 1, rows of the confusion add up to one, and
+    the diagonal is the accuracy of each kind."""
+    pytest.importorskip("sklearn")
+    from experiments.papers import intents
+
+    every = intents.fit.phrases
+    monkeypatch.setattr(intents.fit, "phrases", lambda data: every(data)[::9])
+    monkeypatch.setattr(intents.fit, "EMBEDDERS", (intents.fit.NO_EMBEDDER,))
+    monkeypatch.setattr(intents, "SHOWN", (intents.fit.NO_EMBEDDER,))
+    two, three, four = printed(capsys, "diffusion-2", "diffusion-3", "diffusion-4")
+    clean, typos = two["rows"]
+    assert 0.4 < typos["accuracy"] <= clean["accuracy"] <= 1 and clean["macro F1"] < 1
+    confusion = {row["method"]: row for row in three["rows"]}
+    for row in confusion.values():
+        assert sum(row[column] for column in confusion) == pytest.approx(1)
+    assert confusion["small talk"]["published"]["live"] == 0.0025
+    assert four["rows"][0]["retrieved"] == "with typos" and 0 < four["rows"][0]["accuracy"] < 1
+
+
 def cell(model: str, context: str, grades: tuple[float, ...] | None, **more: object) -> dict:
     """A complete cell of a sweep's report."""
     means: dict[str, float] = {"rouge_l": 0.5, "bleu": 0.25}
