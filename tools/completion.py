@@ -22,6 +22,7 @@ from trivium.fusion.registry import PLUGINS as FUSION_PLUGINS
 from trivium.llm.registry import GROUP as CHAT_MODELS
 from trivium.parser.sources.source_items import FORMATS
 from trivium.rerank.registry import PLUGINS as RERANKERS
+from trivium.rerank.reranker_names import FREE
 from trivium.retrievers.llm_path_selectors import PLUGINS as SELECTOR_PLUGINS
 from trivium.retrievers.llm_path_selectors import SELECTORS
 from trivium.retrievers.registry import OPTIONAL, RETRIEVERS
@@ -42,7 +43,10 @@ VALUES: dict[str, tuple[list[str], str | None]] = {
     "--images": (list(IMAGE_EMBEDDERS), None),
     "--retriever": ([*RETRIEVERS, *OPTIONAL], RETRIEVER_PLUGINS),
     "--fusion": (list(FUSIONS), FUSION_PLUGINS),
-    "--rerank": (["bm25", "weighted:", "cross-encoder:", "llm-pointwise:", "llm-listwise:"], RERANKERS),
+    "--rerank": (
+        [*FREE[:-1], "weighted:", "small", "cross-encoder:", "llm-pointwise:", "llm-listwise:"],
+        RERANKERS,
+    ),
     "--cut": (list(RULES), None),
     "--selector": (list(SELECTORS), SELECTOR_PLUGINS),
     "--model": (["local", "none", "openai:"], CHAT_MODELS),

@@ -237,10 +237,19 @@ def stands_on(found: tuple[int, int] | None, wanted: frozenset[int]) -> bool:
     return found is not None and any(found[0] <= page <= found[1] for page in wanted)
 
 
+@dataclass(frozen=True)
+class Measured:
+    """A chunker before a system: its ``line`` of the table, and the ``values`` of each measure by question ``asked``."""
+
+    line: dict[str, object]
+    values: dict[str, list[float]]
+    asked: Sequence[Asked]
+
+
 def measure(
     engine: Engine, asked: Sequence[Asked], systems: Sequence[str]
-) -> Iterator[tuple[str, dict[str, float]]]:
-    """Yield for each system the mean of each measure over the questions."""
+) -> Iterator[tuple[str, dict[str, list[float]], int]]:
+    """Yield for each system the values of each measure by question, and for how many questions no passage is right."""
     graphs = list(engine.store.page_graphs())
     relevant = []
     for question in asked:
@@ -255,18 +264,14 @@ def measure(
         relevant.append(found)
     for system in systems:
         options = {"fusion": "default"} if system == "default" else {"retrievers": [system]}
-        sums = dict.fromkeys([*(f"hit@{k}" for k in KS), "P@5", "R@5"], 0.0)
+        values: dict[str, list[float]] = {name: [] for name in (*(f"hit@{k}" for k in KS), "P@5", "R@5")}
         for question, gold in zip(asked, relevant, strict=True):
             hits = [hit.uri in gold for hit in engine.search(question.text, k=5, **options)]  # type: ignore[arg-type]
             for k in KS:
-                sums[f"hit@{k}"] += any(hits[:k])
-            sums["P@5"] += sum(hits) / 5
-            sums["R@5"] += sum(hits) / len(gold) if gold else 0.0
-        yield (
-            system,
-            {name: round(value / len(asked), 3) for name, value in sums.items()}
-            | {"untraced": sum(not gold for gold in relevant)},
-        )
+                values[f"hit@{k}"].append(float(any(hits[:k])))
+            values["P@5"].append(sum(hits) / 5)
+            values["R@5"].append(sum(hits) / len(gold) if gold else 0.0)
+        yield system, values, sum(not gold for gold in relevant)
 
 
 def run(
@@ -277,9 +282,12 @@ def run(
     embedder: str,
     documents: Sequence[Path] = (),
     file: Path | None = None,
-) -> list[dict[str, object]]:
-    """Return one line per row and system; ``documents`` and ``file`` belong to the set ``own``."""
-    lines: list[dict[str, object]] = []
+    told: Callable[[str], object] = print,
+) -> list[Measured]:
+    """Return each row before each system, each told as JSON when it is done; ``documents`` and ``file`` belong to the set
+    ``own``.
+    """
+    done: list[Measured] = []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "documents"
         folder.mkdir()
@@ -304,19 +312,23 @@ def run(
                 engine.build(sources, chunker=chunker, late=bool(late), sentences=False, workers=1)
                 seconds = time.process_time() - started
                 counts = [chunk.token_count for graph in engine.store.page_graphs() for chunk in graph.chunks]
-                for system, figures in measure(engine, asked, ("vector", "default")):
-                    line = {"set": name, "questions": len(asked), "chunker": row, "system": system, **figures}
+                for system, values, untraced in measure(engine, asked, ("vector", "default")):
+                    line: dict[str, object] = {"set": name, "questions": len(asked), "chunker": row}
+                    line |= {"system": system}
+                    line |= {measure: round(float(np.mean(own)), 3) for measure, own in values.items()}
+                    line |= {"untraced": untraced}
                     line |= {
                         "chunks": len(counts),
                         "tokens": round(float(np.mean(counts))),
                         "seconds": round(seconds, 1),
                     }
-                    lines.append(line)
-                    print(json.dumps(line), flush=True)
-    return lines
+                    done.append(Measured(line, values, asked))
+                    told(json.dumps(line))
+    return done
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("set", choices=(*SETS, "own"))
     parser.add_argument("--pages", type=int, default=3)
@@ -326,10 +338,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--rows", nargs="*", default=list(ROWS), help="chunkers, each also with ' --late'")
     parser.add_argument("--embedder", default="minilm")
     parser.add_argument("--json", action="store_true", help="print only lines of JSON, one per finished row")
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def measured(arguments: Sequence[str] | None = None, told: Callable[[str], object] = print) -> list[Measured]:
+    """Return what the options ask for."""
+    options = parser().parse_args(arguments)
     if (options.set == "own") != bool(options.documents and options.file):
-        parser.error("the set own needs --documents and --file, which other sets do not take")
-    lines = run(
+        parser().error("the set own needs --documents and --file, which other sets do not take")
+    return run(
         options.set,
         options.pages,
         options.questions,
@@ -337,7 +354,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         options.embedder,
         options.documents,
         options.file,
+        told,
     )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    options = parser().parse_args(arguments)
+    lines = [one.line for one in measured(arguments)]
     if not options.json:
         print("| chunker | system | " + " | ".join(list(lines[0])[4:]) + " |")
         print("|---" * (len(lines[0]) - 2) + "|")

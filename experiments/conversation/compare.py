@@ -30,10 +30,12 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import trivium
 from trivium.answering.follow_up_questions import complete
-from trivium.answering.query_rewriting import rewrite_question
+from trivium.answering.query_rewriting import Rewriting, rewrite_question
+from trivium.evaluation.requests import PASSAGES
 from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.text.normalise import words
@@ -47,13 +49,14 @@ _LINK = re.compile(r"!?\[([^\[\]]*)\]\([^()\s]*[^()]*\)")
 
 @dataclass(frozen=True)
 class Asked:
-    """A turn of a dialogue with the earlier turns, and a predicate for the passages that answer it."""
+    """A turn of a ``dialogue`` with the earlier turns, and a predicate for the passages that answer it."""
 
     question: str
     kind: str
     history: tuple[Turn, ...]
     right: Callable[[Hit], bool]
     answers: tuple[str, ...] = ()
+    dialogue: str = ""
 
     def answered(self, text: str) -> bool:
         """Whether a text holds one of the known answers."""
@@ -63,12 +66,17 @@ class Asked:
 
 def of_dialogues(file: Path) -> Iterator[Asked]:
     """Yield every turn of every dialogue."""
-    for line in file.read_text("utf-8").splitlines():
+    for number, line in enumerate(file.read_text("utf-8").splitlines()):
         turns = json.loads(line)["turns"]
         for place, turn in enumerate(turns):
             history = tuple(Turn(before["question"], before["reply"]) for before in turns[:place])
             yield Asked(
-                turn["question"], turn["kind"], history, _holds(turn["paragraph"]), tuple(turn["answers"])
+                turn["question"],
+                turn["kind"],
+                history,
+                _holds(turn["paragraph"]),
+                tuple(turn["answers"]),
+                str(number),
             )
 
 
@@ -80,7 +88,11 @@ def of_handbook(file: Path) -> Iterator[Asked]:
             quotes = [quote for evidence in row["evidence"] for quote in evidence["quotes"]]
             history = tuple(Turn(question, "") for question in row["history"])
             yield Asked(
-                row["question"], row["kind"], history, lambda hit, q=quotes: any(_holds(x)(hit) for x in q)
+                row["question"],
+                row["kind"],
+                history,
+                lambda hit, q=quotes: any(_holds(x)(hit) for x in q),
+                dialogue=row["evidence"][0]["document"],
             )
 
 
@@ -92,7 +104,13 @@ def of_conversations(file: Path) -> Iterator[Asked]:
         if said:
             history = tuple(map(Turn, said[::2], said[1::2]))
             titles = {passage["title"] for passage in row["gold_passages"]}
-            yield Asked(row["question"], "last", history, lambda hit, titles=titles: hit.page in titles)
+            yield Asked(
+                row["question"],
+                "last",
+                history,
+                lambda hit, titles=titles: hit.page in titles,
+                dialogue=said[0],
+            )
 
 
 def live(engine: trivium.Engine, turn: Asked) -> tuple[Turn, ...]:
@@ -125,27 +143,66 @@ def _runs(found: list[str]) -> set[tuple[str, ...]]:
     return {tuple(found[start : start + 4]) for start in range(len(found) - 3)}
 
 
+class Searched(NamedTuple):
+    """What each way found for a turn (``hits``), best first; the question as ``completed`` by the rules; the answer of
+    ``trivium ask``, or the queries that a language model wrote, in so many ``seconds``.
+    """
+
+    hits: dict[str, Sequence[Hit]]
+    completed: str
+    answer: trivium.Answer | None = None
+    queries: Rewriting | None = None
+    seconds: float = 0.0
+
+
+def searched(engine: trivium.Engine, turn: Asked, history: Sequence[Turn], depth: int) -> Searched:
+    """Search in the ways that need no model."""
+    completed = complete(turn.question, history, engine.store)
+    before = f"{history[-1].question} " if history else ""
+    answer = engine.ask(turn.question, history=history, k=max(depth, PASSAGES))
+    asked = {"literal": turn.question, "joined": f"{before}{turn.question}", "rules": completed}
+    hits: dict[str, Sequence[Hit]] = {way: engine.search(text, depth) for way, text in asked.items()}
+    return Searched({**hits, "taken": answer.passages[:depth]}, completed, answer)
+
+
+def rewritten(engine: trivium.Engine, model: ChatModel, turn: Asked, depth: int) -> Searched:
+    """Search by the match query of a language model, and with the candidates of its recall query."""
+    began = time.perf_counter()
+    queries = rewrite_question(turn.question, turn.history, model, engine.store)
+    seconds = time.perf_counter() - began
+    completed = complete(turn.question, turn.history, engine.store)
+    asked = {
+        "literal": (turn.question, None),
+        "rules": (completed, None),
+        "match": (queries.match_query, None),
+    }
+    asked["both"] = (queries.match_query, queries.recall_query)
+    hits: dict[str, Sequence[Hit]] = {
+        way: engine.search(text, depth, recall=recall) for way, (text, recall) in asked.items()
+    }
+    return Searched(hits, completed, queries=queries, seconds=seconds)
+
+
+def rank_of(turn: Asked, hits: Sequence[Hit], depth: int) -> int:
+    """Return the rank of the first right passage; one more than the depth if there is none."""
+    return next((hit.rank for hit in hits if turn.right(hit)), depth + 1)
+
+
 def compare_model(engine: trivium.Engine, model: ChatModel, turns: Sequence[Asked], show: bool) -> None:
     """Print hit@k of the ways with and without the model, and statistics of its queries."""
     ranks: defaultdict[str, list[int]] = defaultdict(list)
     used: Counter[str] = Counter()
     seconds = 0.0
     for turn in turns:
-        began = time.perf_counter()
-        asked = rewrite_question(turn.question, turn.history, model, engine.store)
-        seconds += time.perf_counter() - began
-        completed = complete(turn.question, turn.history, engine.store)
-        used["match query"] += asked.match_query != completed
+        found = rewritten(engine, model, turn, max(KS))
+        seconds += found.seconds
+        asked = found.queries
+        assert asked is not None
+        used["match query"] += asked.match_query != found.completed
         used["recall query"] += asked.recall_query is not None
-        used["neither"] += asked.match_query == completed and asked.recall_query is None
-        for way, text, recall in (
-            ("literal", turn.question, None),
-            ("rules", completed, None),
-            ("match", asked.match_query, None),
-            ("both", asked.match_query, asked.recall_query),
-        ):
-            hits = engine.search(text, max(KS), recall=recall)
-            ranks[way].append(next((hit.rank for hit in hits if turn.right(hit)), max(KS) + 1))
+        used["neither"] += asked.match_query == found.completed and asked.recall_query is None
+        for way, hits in found.hits.items():
+            ranks[way].append(rank_of(turn, hits, max(KS)))
         if show:
             print(f"{turn.question!r}: {asked.match_query!r} + {asked.recall_query!r}")
     print(f"{model.name}, {len(turns)} turns, {seconds / len(turns):.1f} s a rewriting")
@@ -158,8 +215,23 @@ def _print_ways(ranks: Mapping[str, Sequence[int]], count: int) -> None:
         print(f"  {way:<8}" + "".join(f"  hit@{k} {sum(r <= k for r in found) / count:.3f}" for k in KS))
 
 
-def main() -> None:
-    """Print hit@k by kind."""
+def leaning_sample(asked: Sequence[Asked], count: int) -> list[Asked]:
+    """Return a sample of the turns that depend on earlier ones."""
+    leaning = [turn for turn in asked if turn.kind not in ("first", "independent", "new_topic")]
+    return random.Random(0).sample(leaning, min(count, len(leaning)))
+
+
+def turns_of(arguments: argparse.Namespace) -> list[Asked]:
+    """Return the turns that the options name."""
+    if arguments.handbook is not None:
+        return list(of_handbook(arguments.handbook))
+    if arguments.conversations is not None:
+        return list(of_conversations(arguments.conversations))
+    return list(of_dialogues(Path(__file__).parent / "dialogues.jsonl"))
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -180,40 +252,31 @@ def main() -> None:
     parser.add_argument(
         "--sample", type=int, default=40, help="number of dependent turns that the model rewrites (40)"
     )
-    arguments = parser.parse_args()
-    here = Path(__file__).parent / "dialogues.jsonl"
-    if arguments.handbook is not None:
-        asked = list(of_handbook(arguments.handbook))
-    elif arguments.conversations is not None:
-        asked = list(of_conversations(arguments.conversations))
-    else:
-        asked = list(of_dialogues(here))
+    return parser
+
+
+def main() -> None:
+    """Print hit@k by kind."""
+    arguments = parser().parse_args()
+    asked = turns_of(arguments)
     found: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
     with trivium.Engine.open(arguments.store, remembered_questions=0) as engine:
         if arguments.model is not None:
             model = open_chat_model(arguments.model)
-            leaning = [turn for turn in asked if turn.kind not in ("first", "independent", "new_topic")]
-            chosen = random.Random(0).sample(leaning, min(arguments.sample, len(leaning)))
-            compare_model(engine, model, chosen, arguments.failures)
+            compare_model(engine, model, leaning_sample(asked, arguments.sample), arguments.failures)
             return
         for turn in asked:
             history = live(engine, turn) if arguments.live else turn.history
-            completed = complete(turn.question, history, engine.store)
-            before = f"{history[-1].question} " if history else ""
-            answer = engine.ask(turn.question, history=history)
-            counts[turn.kind]["completed"] += completed != turn.question
+            ways = searched(engine, turn, history, max(KS))
+            answer = ways.answer
+            assert answer is not None
+            counts[turn.kind]["completed"] += ways.completed != turn.question
             counts[turn.kind]["taken so"] += answer.searched_for not in (None, turn.question)
             counts[turn.kind]["answered"] += answer.outcome == "answered"
             counts[turn.kind]["rightly"] += answer.outcome == "answered" and turn.answered(answer.text)
-            for way, text in (
-                ("literal", turn.question),
-                ("joined", f"{before}{turn.question}"),
-                ("rules", completed),
-                ("taken", ""),
-            ):
-                hits = engine.search(text, max(KS)) if text else answer.passages[: max(KS)]
-                rank = next((hit.rank for hit in hits if turn.right(hit)), max(KS) + 1)
+            for way, hits in ways.hits.items():
+                rank = rank_of(turn, hits, max(KS))
                 found[way, turn.kind].append(rank)
                 found[way, "all"].append(rank)
             if arguments.failures and rank > max(KS):
@@ -221,8 +284,8 @@ def main() -> None:
     for kind in dict.fromkeys(kind for _, kind in found):
         told = "".join(f", {count} {name}" for name, count in counts[kind].items())
         print(f"{kind} ({len(found['rules', kind])}){told}")
-        ways = ("literal", "joined", "rules", "taken")
-        _print_ways({way: found[way, kind] for way in ways}, len(found["rules", kind]))
+        own = {way: ranks for (way, of), ranks in found.items() if of == kind}
+        _print_ways(own, len(own["rules"]))
 
 
 if __name__ == "__main__":

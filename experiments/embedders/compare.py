@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
@@ -87,13 +88,18 @@ def rank(question: Vectors, documents: Mapping[str, Vectors]) -> list[str]:
     return sorted(best, key=lambda name: (-best[name], name))
 
 
-def measure(rankings: Mapping[str, Sequence[str]], gold: Mapping[str, frozenset[str]]) -> dict[str, float]:
-    """Return means over the questions: the share of gold documents among the first k, and the reciprocal rank of the
-    first one.
-    """
+def values_of(
+    rankings: Mapping[str, Sequence[str]], gold: Mapping[str, frozenset[str]]
+) -> dict[str, NDArray[np.float64]]:
+    """Return for each question the share of gold documents in the first k, and the reciprocal rank of the first one."""
     judged = [Gold.of([name] for name in gold[question]) for question in rankings]
     values = retrieval.measure(judged, list(rankings.values()), CUTOFFS)
-    return {name: float(values[name].mean()) for name in MEASURES}
+    return {name: values[name] for name in MEASURES}
+
+
+def measure(rankings: Mapping[str, Sequence[str]], gold: Mapping[str, frozenset[str]]) -> dict[str, float]:
+    """Return the means over the questions."""
+    return {name: float(values.mean()) for name, values in values_of(rankings, gold).items()}
 
 
 def compare(
@@ -223,8 +229,8 @@ def _lengths(rows: Sequence[Row], task: str) -> list[int]:
     return sorted({row.length for row in rows if row.task == task})
 
 
-def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command."""
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -250,12 +256,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print each row as a line of JSON once it is done"
     )
-    options = parser.parse_args(arguments)
+    return parser
+
+
+def measured(options: argparse.Namespace) -> tuple[list[Row], list[Task]]:
+    """Return the rows that the options ask for, and their tasks. With ``options.json`` each row is printed once it is
+    done.
+    """
     tasks = [task for folder in options.task for task in read_task(folder)]
     tasks += [make_task(name, n, options.documents) for name in options.make for n in options.lengths]
     tasks += [task_of_store(options.store, file, options.sample) for file in options.questions]
     if not tasks:
-        parser.error("name tasks: --task, --make, or --store with --questions")
+        parser().error("name tasks: --task, --make, or --store with --questions")
     rows = []
     bar = Console(stderr=True)
     for name in options.embedders:
@@ -271,6 +283,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 if options.json:
                     print(json.dumps(_as_json(rows[-1])), flush=True)
         embedder.close()
+    return rows, tasks
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command."""
+    options = parser().parse_args(arguments)
+    rows, tasks = measured(options)
     if not options.json:
         print(table(rows))
     if options.runs is not None:

@@ -147,48 +147,69 @@ def fitted(texts: Sequence[str], vectors: Floats | None, intents: Sequence[str])
     )
 
 
-def main() -> None:
-    """Print the accuracy, and save the classifiers."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, help="folder of the evaluation data")
-    parser.add_argument("--save", action="store_true")
-    arguments = parser.parse_args()
-    found = phrases(arguments.data)
+@dataclass(frozen=True)
+class Judged:
+    """What the classifiers of an embedder, each fitted without the fold, ``said`` of each phrase, as written and with
+    typos, and the one ``fitted`` to all.
+    """
+
+    said: dict[str, NDArray[np.object_]]
+    fitted: IntentClassifier
+
+
+def judged(found: Sequence[Phrase], name: str) -> Judged:
+    """Fit the classifiers of an embedder, and let each judge the phrases of other writers and documents."""
     rng = random.Random(0)
     noisy = [with_typo(phrase.text, rng) for phrase in found]
     intents = np.array([phrase.intent for phrase in found])
     groups = sorted({phrase.group for phrase in found})
     fold_of = dict(zip(groups, np.random.default_rng(0).permutation(len(groups)) % FOLDS, strict=True))
     fold = np.array([fold_of[phrase.group] for phrase in found])
+    texts = [phrase.text for phrase in found]
+    clean = typos = None
+    if name != NO_EMBEDDER:
+        with closing(open_embedder(name)) as embedder:
+            clean, typos = (
+                np.array([embedder.embed_query(text) for text in own], dtype=np.float64)
+                for own in (texts, noisy)
+            )
+    both = None if clean is None or typos is None else np.vstack([clean, typos])
+    twice = np.tile(fold, 2)
+    said: dict[str, NDArray[np.object_]] = {
+        case: np.empty(len(found), dtype=object) for case in ("as written", "with typos")
+    }
+    for one in range(FOLDS):
+        rest = np.flatnonzero(twice != one)
+        model = fitted(
+            [[*texts, *noisy][row] for row in rest],
+            None if both is None else both[rest],
+            [[*intents, *intents][row] for row in rest],
+        )
+        for answers, own, vectors in zip(said.values(), (texts, noisy), (clean, typos), strict=True):
+            for row in np.flatnonzero(fold == one):
+                answers[row] = model.intent(own[row], None if vectors is None else vectors[row])
+    return Judged(said, fitted([*texts, *noisy], both, [*intents, *intents]))
+
+
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the command line."""
+    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("--data", type=Path, help="folder of the evaluation data")
+    made.add_argument("--save", action="store_true")
+    return made
+
+
+def main() -> None:
+    """Print the accuracy, and save the classifiers."""
+    arguments = parser().parse_args()
+    found = phrases(arguments.data)
+    intents = np.array([phrase.intent for phrase in found])
+    groups = {phrase.group for phrase in found}
     written = np.array([phrase.group.startswith("writer") for phrase in found])
     saved = {}
-    texts = [phrase.text for phrase in found]
     for name in EMBEDDERS:
-        clean = typos = None
-        if name != NO_EMBEDDER:
-            with closing(open_embedder(name)) as embedder:
-                clean, typos = (
-                    np.array([embedder.embed_query(text) for text in own], dtype=np.float64)
-                    for own in (texts, noisy)
-                )
-        both = None if clean is None or typos is None else np.vstack([clean, typos])
-        twice = np.tile(fold, 2)
-        said: dict[str, NDArray[np.object_]] = {
-            case: np.empty(len(found), dtype=object) for case in ("as written", "with typos")
-        }
-        for one in range(FOLDS):
-            rest = np.flatnonzero(twice != one)
-            model = fitted(
-                [[*texts, *noisy][row] for row in rest],
-                None if both is None else both[rest],
-                [[*intents, *intents][row] for row in rest],
-            )
-            for answers, own, vectors in zip(said.values(), (texts, noisy), (clean, typos), strict=True):
-                for row in np.flatnonzero(fold == one):
-                    answers[row] = model.intent(own[row], None if vectors is None else vectors[row])
-        for case, answers in said.items():
+        own = judged(found, name)
+        for case, answers in own.said.items():
             right = answers == intents
             f1 = f1_score(intents, answers.astype(str), average="macro")
             print(
@@ -199,7 +220,7 @@ def main() -> None:
             table = confusion_matrix(intents, answers.astype(str), labels=list(INTENTS))
             for intent, row in zip(INTENTS, table.tolist(), strict=True):
                 print(f"  {intent:<14}" + "".join(f"{count:>7}" for count in row))
-        saved[name] = as_json(fitted([*texts, *noisy], both, [*intents, *intents]))
+        saved[name] = as_json(own.fitted)
     if arguments.save:
         target = Path(str(files("trivium.answering").joinpath("intents.json")))
         target.write_text(json.dumps(saved, separators=(",", ":")) + "\n", "utf-8")

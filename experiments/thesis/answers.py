@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 from published import ANSWERED
-from tables import Row
 
+from experiments.papers.set_table import Row
 from trivium.answering.answer import final_text
 from trivium.answering.events import NOT_FOUND
 from trivium.answering.prompt_styles import PromptStyle

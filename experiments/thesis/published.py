@@ -6,9 +6,10 @@ One hop: NQ dev, a fifth of its questions held out, text-embedding-ada-002, GPT-
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
-Figures = Mapping[tuple[str, str], Mapping[str, float]]
-"""Method and what is retrieved -> column -> value."""
+if TYPE_CHECKING:
+    from experiments.papers.set_table import Figures
 
 RANKED = ("P", "R", "hit", "F1", "F2", "F3")
 COVERED = ("P", "R", "coverage", "F1", "F2", "F3")

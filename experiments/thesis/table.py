@@ -22,9 +22,6 @@ trivium leaderboard; --run-in FILE adds the run of another system. Needs pip ins
 from __future__ import annotations
 
 import argparse
-import csv
-import io
-import json
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -32,18 +29,19 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-sys.path.append(str(Path(__file__).parent))
+sys.path.extend(str(Path(__file__).parents[up]) for up in (0, 2))
 
 import answers
 import figure
 import published
 import systems
 from collect import Source, asked_of, build_rows, gold_of, hit_sets, unlike_the_thesis
-from formats import FORMATS, shown
 from fuser import add_settings, settings_of
 from fuser_settings import SPLITS, ThesisSettings
-from tables import RECORD, SetTable, TrecRuns, set_tables
+from tables import TrecRuns, set_tables
 
+from experiments.papers.formats import FORMATS, printed
+from experiments.papers.set_table import SetTable
 from trivium.answering.prompt_styles import prompt_style
 from trivium.datasets.cross_validation import clusters
 from trivium.errors import InputError, TriviumError
@@ -72,33 +70,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         made, pictured = make(given, source, settings)
     except TriviumError as error:
         sys.exit(f"error: {error}")
-    if given.format == "json":
-        told = {"selector": given.selector, "set": given.set, "settings": asdict(settings)}
-        print(
-            json.dumps({**told, "tables": [one.to_json() for one in made], "importance": pictured}, indent=1)
-        )
-    elif given.format == "csv":
-        text = io.StringIO()
-        rows = csv.DictWriter(text, RECORD, lineterminator="\n")
-        rows.writeheader()
-        rows.writerows(record for one in made for record in one.records())
-        rows.writerows(
-            {
-                "table": "figure",
-                "set": name,
-                "method": view,
-                "source": "measured",
-                "column": of,
-                "value": value,
-            }
-            for name, own in pictured.items()
-            for view, values in own.items()
-            for of, value in values.items()
-        )
-        print(text.getvalue(), end="")
-    else:
-        drawn = [figure.table(name, own) for name, own in pictured.items()]
-        print(shown([*(part for one in made for part in one.tables()), *drawn], given.format))
+    about = {
+        "selector": given.selector,
+        "set": given.set,
+        "settings": asdict(settings),
+        "importance": pictured,
+    }
+    drawn = [figure.table(name, own) for name, own in pictured.items()]
+    records = [
+        {"table": "figure", "set": name, "method": view, "source": "measured", "column": of, "value": value}
+        for name, own in pictured.items()
+        for view, values in own.items()
+        for of, value in values.items()
+    ]
+    print(printed(made, given.format, told=about, more=drawn, records=records), end="")
 
 
 def parser() -> argparse.ArgumentParser:

@@ -15,13 +15,15 @@ from trivium.rerank.cross_encoder import OnnxCrossEncoder
 from trivium.rerank.llm import ListwiseReranker, PointwiseReranker
 from trivium.rerank.registry import Rerankers, make_reranker
 from trivium.rerank.reranker import Deadline
-from trivium.rerank.without_model import Bm25Reranker, WeightedReranker
+from trivium.rerank.without_model import Bm25Reranker, DiffusionReranker, TfidfReranker, WeightedReranker
 
 
 def test_names_of_the_package(tmp_path: Path) -> None:
     folder = write_cross_encoder(tmp_path / "model")
     made = {
         "bm25": Bm25Reranker,
+        "tfidf": TfidfReranker,
+        "diffusion": DiffusionReranker,
         "weighted:0.7": WeightedReranker,
         f"cross-encoder:{folder}": OnnxCrossEncoder,
         "llm-pointwise:openai:some-model": PointwiseReranker,
@@ -41,7 +43,7 @@ def test_names_of_the_package(tmp_path: Path) -> None:
     [
         ("bm26", "did you mean bm25"),
         ("wieghted:0.5", "did you mean weighted"),
-        ("nothing-like-it", "expected one of bm25, weighted:WEIGHT"),
+        ("nothing-like-it", "expected one of bm25, tfidf, diffusion, weighted:WEIGHT"),
         ("weighted:high", "expected a weight from 0 to 1, got 'high'"),
         ("weighted:2", "expected a weight from 0 to 1"),
         ("weighted:", "something behind the colon"),
@@ -65,7 +67,7 @@ def test_each_is_made_once_and_free_ones_are_for_anybody(tmp_path: Path) -> None
     assert not rerankers.offers(name)  # whoever reaches a server may not have it load files
     assert not rerankers.offers("llm-listwise")  # nor spend money
     assert Rerankers([name]).offers(name)
-    assert Rerankers([name]).names == ("bm25", "weighted", name)
+    assert Rerankers([name]).names == ("bm25", "tfidf", "diffusion", "weighted", name)
 
 
 def test_one_of_ones_own_is_handed_in_or_given() -> None:

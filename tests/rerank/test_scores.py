@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.rerank.candidates import candidates
 from trivium.errors import ConfigurationError
 from trivium.rerank.reranker import Deadline, RerankCandidate, Reranker, RerankSettings
-from trivium.rerank.without_model import Bm25Reranker, WeightedReranker, scaled
+from trivium.rerank.without_model import Bm25Reranker, TfidfReranker, WeightedReranker, scaled
 
 NONE = float("nan")
 
@@ -22,6 +22,18 @@ def _scores(reranker: Reranker, passages: list[RerankCandidate]) -> list[float]:
 
 def test_bm25_is_what_the_lexical_retriever_says() -> None:
     assert _scores(Bm25Reranker(), candidates("x", "y", "z", lexical=[1.5, NONE, 4.0])) == [1.5, 0.0, 4.0]
+
+
+def test_tfidf_by_hand() -> None:
+    """Question "red moons"; passages "Mars: red dust", "Mars: moons" of two. Of two passages a word in one weighs
+    1 + ln(2 / 2) = 1, in both w = 1 + ln(2 / 3). The question's vector is (1, 1) over (red, moon), length sqrt 2; the
+    first passage has mars, red and dust, length sqrt(w^2 + 2), the second mars and moon, length sqrt(w^2 + 1)."""
+    w = 1 + math.log(2 / 3)
+    expected = [1 / math.sqrt(2 * (w * w + 2)), 1 / math.sqrt(2 * (w * w + 1))]
+    passages = candidates("red dust", "moons")
+    asked = TfidfReranker().rerank("red moons", passages, Deadline())
+    assert asked == pytest.approx(expected)
+    assert TfidfReranker().rerank("?", passages, Deadline()) == [0, 0]
 
 
 def test_a_weighted_sum_of_both_scaled() -> None:

@@ -187,6 +187,16 @@ def test_any_list_can_be_diffused() -> None:
         diffuse(asked(), RankedList(found.uris, np.ones(3)), DiffusionSettings())
 
 
+def test_the_list_of_a_reranker_by_hand() -> None:
+    """The same two: by scores 3 and 1 three quarters of the mass are on the first, p1 = (1 - d) (3/4 + d/4) / (1 - d^2) =
+    7/12. Log-odds are no weights, so ranks stand in: 2/3 and 1/3 of the mass, p1 = 5/9."""
+    retriever = DiffusionRetriever(DiffusionSettings(damping=0.5))
+    uris = ["Phobos#chunk-1", "Mars#chunk-1"]
+    for scores, first in (((3.0, 1.0), 7 / 12), ((3.0, -1.0), 5 / 9), ((0.0, 0.0), 5 / 9)):
+        found = retriever.score_list(asked(), list(zip(uris, scores, strict=True)))
+        assert found.tolist() == pytest.approx([first, 1 - first])
+
+
 def test_seeds_are_by_score_by_rank_or_alike() -> None:
     scores = np.array([4.0, 2.0, 1.0])
     assert seed_weights(scores, 2).tolist() == [4, 2, 0]

@@ -61,6 +61,20 @@ ASKED: list[dict[str, object]] = [
 ]
 
 
+def test_diffusion_is_that_of_the_list_it_reranks(engine: Engine) -> None:
+    """Reranking the list of the first stage is the retriever of that name; after BM25 all passages have a score, also
+    those that the vectors do not find. Its settings are the retriever's."""
+    settings = {"rerank.passages": 20, "diffusion.chunks": 20, "diffusion.damping": 0.5}
+    own = engine.search(QUESTION, 20, retrievers=["diffusion"], settings=settings)
+    after = engine.search(QUESTION, 20, retrievers=["vector"], rerank="diffusion", settings=settings)
+    assert {hit.uri: hit.rerank_score for hit in after} == pytest.approx(
+        {hit.uri: hit.score for hit in own}, rel=1e-4
+    )
+    for first in ({"retrievers": ["lexical"]}, {}):
+        found = engine.search(QUESTION, 20, rerank="diffusion", settings=settings, **first)  # type: ignore[arg-type]
+        assert sum(hit.rerank_score or 0 for hit in found) == pytest.approx(1, abs=1e-4)
+
+
 @pytest.mark.parametrize("asked", ASKED, ids=str)
 def test_the_first_are_in_the_order_of_the_reranker_and_the_rest_stays_behind(
     engine: Engine, asked: dict[str, object]

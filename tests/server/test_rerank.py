@@ -99,7 +99,7 @@ def test_answers_are_made_of_what_is_left(client: TestClient) -> None:
     ("given", "said"),
     [
         ({"rerank": "cross-encoder:/etc"}, "rerank: unknown reranker 'cross-encoder:/etc'"),
-        ({"rerank": "llm-listwise:openai:gpt"}, "expected one of 'bm25', 'weighted'"),
+        ({"rerank": "llm-listwise:openai:gpt"}, "expected one of 'bm25', 'tfidf', 'diffusion', 'weighted'"),
         ({"rerank": "weighted:2"}, "from 0 to 1"),
         ({"rerank": "bm25", "settings": {"rerank.passages": 0}}, "rerank.passages"),
         ({"retrievers": ["rerank:cross-encoder:/etc"]}, "unknown retriever"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 from rich.markup import escape
@@ -14,9 +14,6 @@ from trivium.cli.options import AnswerFromOption, Json, ModelOption, RetrieverOp
 from trivium.cli.terminal import PARTIAL, err, out, print_json, progress, shown
 from trivium.errors import InputError
 from trivium.parser.sources.source_items import Problem
-
-if TYPE_CHECKING:
-    from trivium.evaluation.answers.bertscore import BertScore
 
 _JUDGING = "Judging"
 
@@ -100,6 +97,7 @@ def evaluate_answers(
         trivium evaluate answers questions.jsonl --store my-store --judge openai:gpt-4o --judge gemini:gemini-2.5-pro
     """
     # Imported here because these modules are slow to load and no other command needs them.
+    from trivium.evaluation.answers.bertscore import BertScore
     from trivium.evaluation.answers.judging import DEFAULT_WAYS
     from trivium.evaluation.answers.report import print_answer_report, save_answer_report
     from trivium.evaluation.answers.run import evaluate_answers as run
@@ -128,7 +126,7 @@ def evaluate_answers(
             writing=writer.writing,
             judges=[one for one in opened if one is not None],
             judge_by=judge_by or DEFAULT_WAYS,
-            bertscore=None if bertscore is None else _bertscore(bertscore),
+            bertscore=None if bertscore is None else BertScore.named(bertscore),
         )
     problems: list[Problem] = []
     searching = SearchModels()
@@ -155,12 +153,3 @@ def evaluate_answers(
         err.print(f"[dim]answers and report: {shown(str(folder))}[/]", soft_wrap=True)
     if problems:
         raise typer.Exit(PARTIAL)
-
-
-def _bertscore(name: str) -> BertScore:
-    from trivium.evaluation.answers.bertscore import BertScore
-
-    folder, colon, layers = name.rpartition(":")
-    if colon and layers.isdigit():
-        return BertScore(folder, int(layers))
-    return BertScore(name)

@@ -144,7 +144,7 @@ RerankersOption = Annotated[
     typer.Option(
         "--rerank",
         metavar="NAME",
-        help=f"A reranker that requests may use, besides bm25 and weighted: {RERANKER_NAMES}; may be repeated.",
+        help=f"A reranker that requests may use, besides those that cost nothing: {RERANKER_NAMES}; may be repeated.",
         show_default=False,
     ),
 ]

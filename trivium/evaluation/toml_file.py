@@ -8,7 +8,7 @@ from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from trivium.common.definition_file import Name, Table
+from trivium.common.definition_file import Name, NonEmpty, Table
 from trivium.errors import ConfigurationError, InputError
 from trivium.graph.open_store import is_address
 from trivium.parser.sources import huggingface
@@ -42,20 +42,21 @@ CutRule = Annotated[str, AfterValidator(_cut)]
 
 
 class QuestionSet(Table):
-    """Questions and the store they are asked on. ``sample`` None means all of them."""
+    """Questions and the stores they are asked on. ``sample`` None means all of them."""
 
     questions: Name
-    store: Name
+    store: Name | NonEmpty[Name]
     sample: Annotated[int, Field(ge=1)] | None = None
     seed: Annotated[int, Field(ge=0)] = 0
     exact: bool = False
 
-    def paths(self, folder: Path) -> dict[str, str]:
-        """Resolve ``questions`` and ``store``, which are relative to the folder of the file; addresses and names of data
-        sets stay.
-        """
-        hub = self.questions.startswith(huggingface.PREFIX)
-        return {
-            "questions": self.questions if hub else str(folder / self.questions),
-            "store": self.store if is_address(self.store) else str(folder / self.store),
-        }
+    def questions_in(self, folder: Path) -> str:
+        """Resolve ``questions``, which are relative to the folder of the file; names of data sets stay."""
+        return (
+            self.questions if self.questions.startswith(huggingface.PREFIX) else str(folder / self.questions)
+        )
+
+    def stores_in(self, folder: Path) -> dict[str, str]:
+        """Resolve the stores, by their names in the file; addresses stay."""
+        names = [self.store] if isinstance(self.store, str) else self.store
+        return {name: name if is_address(name) else str(folder / name) for name in names}

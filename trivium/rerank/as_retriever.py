@@ -14,6 +14,7 @@ from trivium.graph.schema import headings_as_text
 from trivium.rerank.reranker import RerankCandidate, Reranker, RerankSettings
 from trivium.rerank.reranker_names import PREFIX
 from trivium.rerank.time_limit import score_within
+from trivium.retrievers.diffusion import DiffusionRetriever
 from trivium.retrievers.query import Candidate, Query, Retriever, check_depth, ranked
 
 _log = logging.getLogger(__name__)
@@ -22,11 +23,18 @@ _log = logging.getLogger(__name__)
 def rerank_candidates(
     query: Query, ranking: Sequence[tuple[str, float]], views: Mapping[str, Retriever]
 ) -> list[RerankCandidate]:
-    """Create the candidates for chunks with their search scores: texts, and scores of the ``views``."""
+    """Create the candidates for chunks with their search scores: texts, and scores of the ``views``. Diffusion, whose
+    scores depend on a list, takes these chunks as its list.
+    """
     uris = [uri for uri, _ in ranking]
     if not uris:
         return []
-    scores = {name: retriever.score(query, uris).tolist() for name, retriever in views.items()}
+    scores = {
+        name: (
+            one.score_list(query, ranking) if isinstance(one, DiffusionRetriever) else one.score(query, uris)
+        ).tolist()
+        for name, one in views.items()
+    }
     return [
         RerankCandidate(
             uri=uri,

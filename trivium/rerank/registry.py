@@ -12,7 +12,7 @@ from trivium.errors import ConfigurationError, InputError
 from trivium.plugins import create_plugin, list_plugins
 from trivium.rerank.reranker import Reranker
 from trivium.rerank.reranker_names import FAMILIES, FREE, NAMES, PLUGINS
-from trivium.rerank.without_model import DEFAULT_WEIGHT, Bm25Reranker, WeightedReranker
+from trivium.rerank.without_model import DEFAULT_WEIGHT, PLAIN, WeightedReranker
 from trivium.settings.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def make_reranker(name: str, settings: Settings | None = None) -> Reranker:
     """Return the reranker with this name:
 
-    - ``bm25``: how well the words of the candidates match;
+    - ``bm25``, ``tfidf``: how well the words of the candidates match; ``diffusion``: how central they are;
     - ``weighted:0.7`` (``weighted``: 0.5): weight of the vector score, the rest is BM25;
     - ``small``: the network that comes with the package reads question and passage together;
     - ``cross-encoder:FOLDER`` with an ONNX model in the usual format, or ``cross-encoder:NAME`` of a model that
@@ -37,8 +37,8 @@ def make_reranker(name: str, settings: Settings | None = None) -> Reranker:
     if colon and not rest:
         raise ConfigurationError(f"unknown reranker {name!r}: expected something behind the colon")
     settings = load_settings() if settings is None else settings
-    if family == "bm25" and not colon:
-        return Bm25Reranker()
+    if name in PLAIN:
+        return PLAIN[name]()
     if family == "weighted":
         return WeightedReranker(_weight(rest) if colon else DEFAULT_WEIGHT)
     if family == "small" and not colon:

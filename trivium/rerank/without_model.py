@@ -1,18 +1,29 @@
-"""Rerankers that need no model: their scores are made of those that retrievers give the candidates."""
+"""Rerankers that need no model: their scores are made of those that retrievers give the candidates, or of the words of
+the candidates.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
+from trivium.common.arrays import dots
 from trivium.errors import ConfigurationError
 from trivium.rerank.reranker import Deadline, RerankCandidate
+from trivium.retrievers.lexical import smooth_idf
+from trivium.retrievers.passage_graph import word_vectors
+from trivium.text.normalise import main_terms
 
 LEXICAL = "lexical"
 """The retriever that computes BM25. Document frequencies are those of the entire store, not of the candidates."""
 VECTOR = "vector"
+DIFFUSION = "diffusion"
+"""The retriever that computes centrality, here among the candidates."""
 DEFAULT_WEIGHT = 0.5
 
 
@@ -32,6 +43,51 @@ class Bm25Reranker:
     ) -> list[float]:
         scores = [candidate.views[LEXICAL] for candidate in candidates]
         return [0.0 if math.isnan(score) else score for score in scores]
+
+
+@dataclass(frozen=True, slots=True)
+class DiffusionReranker:
+    """Score: stationary probability of a random walk among the candidates that restarts at those the search prefers, as
+    computed by the retriever ``diffusion`` with its settings; they sum to 1.
+    """
+
+    name: ClassVar[str] = "diffusion"
+    views: ClassVar[tuple[str, ...]] = (DIFFUSION,)
+    independent: ClassVar[bool] = False
+
+    def rerank(
+        self,
+        question: str,  # noqa: ARG002 - the search has seen it
+        candidates: Sequence[RerankCandidate],
+        deadline: Deadline,  # noqa: ARG002 - there is nothing to wait for
+    ) -> list[float]:
+        return [candidate.views[DIFFUSION] for candidate in candidates]
+
+
+@dataclass(frozen=True, slots=True)
+class TfidfReranker:
+    """Score in [0, 1]: cosine of the TF-IDF vectors of question and passage with its headings (stemmed words, counts
+    times inverse document frequency), frequencies being those of the candidates.
+    """
+
+    name: ClassVar[str] = "tfidf"
+    views: ClassVar[tuple[str, ...]] = ()
+    independent: ClassVar[bool] = False
+
+    def rerank(
+        self,
+        question: str,
+        candidates: Sequence[RerankCandidate],
+        deadline: Deadline,  # noqa: ARG002 - there is nothing to wait for
+    ) -> list[float]:
+        asked = main_terms(question)
+        texts = [main_terms(candidate.full_text) for candidate in candidates]
+        found = Counter(term for text in texts for term in set(text))
+        known = sorted({*asked, *found})
+        inverse = smooth_idf(len(texts), np.array([found[term] for term in known], dtype=np.float64))
+        vectors = word_vectors([asked, *texts], dict(zip(known, inverse.tolist(), strict=True)))
+        cosines: list[float] = dots(vectors[1:], vectors[0]).tolist()
+        return cosines
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +121,12 @@ class WeightedReranker:
             self.weight * close + (1 - self.weight) * match
             for close, match in zip(dense, sparse, strict=True)
         ]
+
+
+PLAIN: Mapping[str, type[Bm25Reranker | TfidfReranker | DiffusionReranker]] = {
+    one.name: one for one in (Bm25Reranker, TfidfReranker, DiffusionReranker)
+}
+"""Those without parameters, by name."""
 
 
 def scaled(scores: Sequence[float]) -> list[float]:

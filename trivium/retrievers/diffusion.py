@@ -131,6 +131,16 @@ class DiffusionRetriever:
         scores = self._solution(query)
         return np.array([scores.get(uri, np.nan) for uri in chunks], dtype=np.float64)
 
+    def score_list(self, query: Query, ranking: Sequence[tuple[str, float]]) -> Floats:
+        """Return the scores of the passages of any other list, best first, in place of its own first stage. Scores that
+        are no weights (negative ones, such as log-odds, or all 0) are replaced by ranks.
+        """
+        scores = np.array([score for _, score in ranking], dtype=np.float64)
+        settings = self.settings
+        if settings.seed_weights == "scores" and not (scores.any() and (scores >= 0).all()):
+            settings = replace(settings, seed_weights="ranks")
+        return diffuse(query, RankedList([uri for uri, _ in ranking], scores), settings)
+
     def _solution(self, query: Query) -> dict[str, float]:
         return query.memoize(self, lambda: self._solve(query))
 

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import random
 import warnings
 
 import pytest
 
-from trivium.evaluation.answers.model_free_measures import contains, exact_match, normalise, rouge_l, token_f1
+from trivium.evaluation.answers.model_free_measures import (
+    bleu,
+    contains,
+    exact_match,
+    normalise,
+    rouge_l,
+    token_f1,
+)
 
 
 def test_texts_are_normalised_as_squad_does() -> None:
@@ -50,6 +58,28 @@ def test_an_exact_match_is_the_whole_answer(answer: str, gold: list[str], expect
 def test_f1_is_that_of_squad(answer: str, gold: list[str], expected: float) -> None:
     """Precision and recall of words, by hand."""
     assert token_f1(answer, gold) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "expected"),
+    [
+        # Runs of 1, 2, 3 and 4 words: 4 of 5, 3 of 4, 1 of 3, and none of 2, which counts as a half.
+        ("Hall found it: Asaph Hall", ["Asaph Hall found it"], (4 / 5 * 3 / 4 * 1 / 3 * 0.5 / 2) ** (1 / 4)),
+        # None of the runs of 2 and 3 words of "b a d", and too short for four: 2 of 3, 1/2 of 2, 1/4 of 1.
+        ("b a d", ["a b c"], (2 / 3 * 0.5 / 2 * 0.25) ** (1 / 3)),
+        # Half as long as the known answer: exp(1 - 4 / 2).
+        ("Asaph Hall", ["Asaph Hall found it"], math.exp(-1)),
+        # Words count as often as the known answer has them: 1 of 2, and none of 1, which counts as a half.
+        ("moon moon", ["the moon"], (1 / 2 * 0.5) ** (1 / 2)),
+        ("Deimos.", ["Phobos", "deimos"], 1.0),
+        ("Deimos", ["Phobos"], 0.0),
+        ("", ["Phobos"], 0.0),
+        ("Deimos", [], 0.0),
+    ],
+)
+def test_bleu_by_hand(answer: str, gold: list[str], expected: float) -> None:
+    """The mean of the shares of runs, times what brevity costs; the best known answer counts."""
+    assert bleu(answer, gold) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

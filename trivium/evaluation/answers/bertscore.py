@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 from trivium.errors import EmbeddingError, MissingExtraError
 
@@ -35,6 +35,12 @@ class BertScore:
                 f" model and the number of its layers to take ({error})"
             ) from error
         self.model = model
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """Return that of a model by name, or of ``FOLDER:LAYERS``. Raises as the constructor."""
+        folder, colon, layers = name.rpartition(":")
+        return cls(folder, int(layers)) if colon and layers.isdigit() else cls(name)
 
     @property
     def signature(self) -> str:

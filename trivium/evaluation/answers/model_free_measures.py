@@ -6,6 +6,7 @@
 ``contained``          the answer contains a known answer as whole words: the plainest "right"
 ``contained_offered``  the same, of questions for which a gold chunk was offered: what the reader makes of it
 ``rouge_l``            longest common subsequence of words
+``bleu``               runs of one to four words that a known answer has
 ``gold_offered``       a gold chunk was among the passages the reader was given: what the retrieval makes possible
 ``cited_gold``         a gold chunk was cited, of the answers that were given
 ``citations_offered``  share of the citations that point to a passage the reader was given; must be 1
@@ -31,6 +32,7 @@ from trivium.evaluation.answers.records import Answered
 from trivium.text.normalise import words
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
+_LONGEST_RUN = 4
 _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
@@ -66,6 +68,18 @@ def rouge_l(answer: str, gold: Sequence[str]) -> float:
     0.667
     """
     return _best(_rouge_l, _rouge_words(answer), [_rouge_words(reference) for reference in gold])
+
+
+def bleu(answer: str, gold: Sequence[str]) -> float:
+    """Return BLEU of a single answer (Papineni et al., 2002): the geometric mean of the shares of its runs of one to four
+    words that a known answer has, times exp(1 - r / c) if it has c words, fewer than the r of the known answer. Answers
+    shorter than four words are measured by the runs that they have; the first share of 0 counts as half a run, the next
+    as a quarter (as ``sentence_bleu`` of the package sacrebleu, given the same words). 0 if no word is shared.
+
+    >>> round(bleu("Hall found it: Asaph Hall", ["Asaph Hall found it"]), 3)
+    0.473
+    """
+    return _best(_bleu, _rouge_words(answer), [_rouge_words(reference) for reference in gold])
 
 
 def contains(answer: str, gold: Sequence[str]) -> float:
@@ -108,15 +122,41 @@ def _rouge_l(answer: Sequence[str], gold: Sequence[str]) -> float:
     return _f1(lengths[-1], len(answer), len(gold))
 
 
+def _bleu(answer: Sequence[str], gold: Sequence[str]) -> float:
+    logs: list[float] = []
+    halved = 1.0
+    for size in range(1, min(_LONGEST_RUN, len(answer)) + 1):
+        own, known = _runs(answer, size), _runs(gold, size)
+        common = (own & known).total()
+        if not common:
+            if size == 1:
+                return 0.0
+            halved /= 2
+        logs.append(math.log((common or halved) / own.total()))
+    if not logs:
+        return 0.0
+    return math.exp(min(0.0, 1 - len(gold) / len(answer)) + sum(logs) / len(logs))
+
+
+def _runs(words: Sequence[str], size: int) -> Counter[tuple[str, ...]]:
+    return Counter(zip(*(words[start:] for start in range(size)), strict=False))
+
+
 def _f1(common: int, answer: int, gold: int) -> float:
     return 2 * common / (answer + gold) if common else 0.0
 
 
 MEASURES: Final = (
-    "exact_match", "f1", "contained", "contained_offered", "rouge_l", "gold_offered", "cited_gold", "citations_offered",
-    "supported", "not_found",
+    "exact_match", "f1", "contained", "contained_offered", "rouge_l", "bleu", "gold_offered", "cited_gold",
+    "citations_offered", "supported", "not_found",
 )  # fmt: skip
-OF_TEXTS: Final = {"exact_match": exact_match, "f1": token_f1, "contained": contains, "rouge_l": rouge_l}
+OF_TEXTS: Final = {
+    "exact_match": exact_match,
+    "f1": token_f1,
+    "contained": contains,
+    "rouge_l": rouge_l,
+    "bleu": bleu,
+}
 
 
 def measure(answered: Answered, answers: Sequence[str], gold: Gold) -> Mapping[str, float]:

@@ -16,10 +16,11 @@ from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Cells that differ only in their passages and share a folder, with one row for each of ``systems``. ``prompt``
-    and ``temperature`` are None if no language model is asked.
+    """Cells that differ only in their passages and share a folder, with one row for each of ``systems``. ``store`` is
+    None if there is but one, ``prompt`` and ``temperature`` if no language model is asked.
     """
 
+    store: str | None
     model: Priced
     prompt: str | None
     temperature: float | None
@@ -34,7 +35,7 @@ class Group:
     @property
     def folder(self) -> Path:
         """The folder of its answers, relative to the folder of the sweep."""
-        parts = [quote(self.model.name, safe="")]
+        parts = [quote(name, safe="") for name in (self.store, self.model.name) if name is not None]
         if self.prompt is not None and self.temperature is not None:
             parts += [quote(self.prompt, safe=""), f"t{self.temperature:g}"]
         return Path("cells", "_".join([*parts, f"k{self.k}"]))
@@ -51,6 +52,7 @@ class Group:
                 system.first,
                 None if system.reranker is None else system.reranker.name,
                 None if system.cut is None else str(system.cut),
+                self.store,
             )
             for system in self.systems
         )
@@ -59,7 +61,7 @@ class Group:
 @dataclass(frozen=True, slots=True)
 class Cell:
     """One reader with the passages of one ``context``, optionally reranked and cut. ``k`` is None if it has no
-    effect: without passages, and for a cut with its own bounds.
+    effect: without passages, and for a cut with its own bounds. ``store`` is None if there is but one.
     """
 
     model: str
@@ -69,6 +71,7 @@ class Cell:
     context: str
     rerank: str | None = None
     cut: str | None = None
+    store: str | None = None
 
     @property
     def label(self) -> str:
@@ -78,29 +81,30 @@ class Cell:
         'local, extractive, t 0.2, k 6, default > bm25 > near'
         """
         passages = " > ".join(part for part in (self.context, self.rerank, self.cut) if part is not None)
-        parts = [self.model, self.prompt]
+        parts = [self.store, self.model, self.prompt]
         parts += [None if self.temperature is None else f"t {self.temperature:g}"]
         parts += [None if self.k is None else f"k {self.k}", passages]
         return ", ".join(part for part in parts if part is not None)
 
 
 def groups_of(sweep: Sweep, followed: Sequence[System] = ()) -> list[Group]:
-    """Return the groups in the order of the file: models, then prompts, temperatures, k; within a group the contexts,
-    then those ``followed`` by a reranker or a cut, and last the one without passages. A reader that quotes sentences
-    is asked once per k, whatever the prompts; cells independent of k are asked once.
+    """Return the groups in the order of the file: models, stores, then prompts, temperatures, k; within a group the
+    contexts, then those ``followed`` by a reranker or a cut, and last the one without passages, of the first store. A
+    reader that quotes sentences is asked once per k, whatever the prompts; cells independent of k are asked once.
     """
     firsts = [*sweep.retrievers, *sweep.fusions, *([GOLD] if sweep.gold else [])]
     found = [*map(System, firsts), *followed]
     alone = [System(NO_CONTEXT)] if sweep.no_context else []
     groups = []
-    for model in sweep.models:
+    stores = tuple(sweep.stores) if len(sweep.stores) > 1 else (None,)
+    for model, store in product(sweep.models, stores):
         asked = needs_model(model.name)
-        systems = [*found, *alone] if asked else found
+        systems = [*found, *alone] if asked and store == stores[0] else found
         prompts, temperatures = (sweep.prompts, sweep.temperatures) if asked else ((None,), (None,))
         for prompt, temperature, k in product(prompts, temperatures, sweep.k):
             there = tuple(system for system in systems if k == sweep.k[0] or _asks_for_k(system))
             if there:
-                groups.append(Group(model, prompt, temperature, k, there))
+                groups.append(Group(store, model, prompt, temperature, k, there))
     return groups
 
 

@@ -1,6 +1,6 @@
 """Sweep files: which readers are compared, on which questions, at what price, in TOML.
 
-store = "my-store"                   # a folder, relative to this file, or bolt://HOST:PORT
+store = "my-store"                   # a folder, relative to this file, or bolt://HOST:PORT; several: ["one", "other"]
 questions = "questions.jsonl"        # relative to this file
 sample = 100                         # optional: that many of the questions, drawn with `seed` (default 0)
 prompts = ["zero-shot", "own.toml"]  # styles by name, or files of them, relative to this file
@@ -12,11 +12,13 @@ rerank = ["bm25"]                    # optional: every context also after these 
 cut = ["near:0.7"]                   # optional: and all of them ended by these rules
 judge_by = ["grades"]                # optional: how the judges judge
 measure = "f1"                       # what is tested and the best is chosen by
+bertscore = "roberta-large"          # optional: also measure BERTScore, as `--bertscore`
+currency = "USD"                     # optional: of the prices
 baseline = { model = "none", context = "vector" }  # optional: the first cell that is like this; else the first of all
 
 [[model]]
 name = "openai:gpt-4o-mini"          # as for `--model`; "none" quotes the best sentences
-prompt_price = 0.15                  # optional: of a million tokens, in any currency
+prompt_price = 0.15                  # optional: of a million tokens
 completion_price = 0.60
 
 [[judge]]                            # optional, one or more
@@ -92,6 +94,7 @@ class Budget(Table):
 class BaselineLike(Table):
     """Pattern of the baseline; None matches anything."""
 
+    store: str | None = None
     model: str | None = None
     prompt: str | None = None
     temperature: float | None = None
@@ -116,6 +119,8 @@ class _File(QuestionSet):
     judge: Distinct[Priced] = Field([])
     judge_by: NonEmpty[Name] = Field(list(DEFAULT_WAYS))
     measure: Name = "f1"
+    bertscore: Name | None = None
+    currency: Name | None = None
     baseline: BaselineLike = BaselineLike()
     budget: Budget = Budget()
 
@@ -132,10 +137,12 @@ class _File(QuestionSet):
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """A sweep file with resolved paths. ``prompts`` are styles by their names in tables."""
+    """A sweep file with resolved paths. ``stores`` are by their names in the file, ``prompts`` are styles by their names
+    in tables.
+    """
 
     path: Path
-    store: str
+    stores: Mapping[str, str]
     questions: Path
     models: tuple[Priced, ...]
     prompts: Mapping[str, PromptStyle]
@@ -154,6 +161,8 @@ class Sweep:
     judges: tuple[Priced, ...]
     judge_by: tuple[str, ...]
     measure: str
+    bertscore: str | None
+    currency: str | None
     baseline: BaselineLike
     budget: Budget
 
@@ -163,12 +172,11 @@ def read_sweep(path: str | Path) -> Sweep:
     path = Path(path)
     file = read_definition(path, "sweep", _EXAMPLE, _File)
     folder = path.parent
-    paths = file.paths(folder)
     contexts = file.retrievers or file.fusions or file.gold or file.no_context
     return Sweep(
         path=path,
-        store=paths["store"],
-        questions=Path(paths["questions"]),
+        stores=file.stores_in(folder),
+        questions=Path(file.questions_in(folder)),
         models=tuple(file.model),
         prompts=_styles(path, file.prompts),
         temperatures=tuple(file.temperatures),
@@ -186,6 +194,8 @@ def read_sweep(path: str | Path) -> Sweep:
         judges=tuple(file.judge),
         judge_by=tuple(file.judge_by),
         measure=file.measure.replace(" ", "_"),  # "sum of five", as the tables call it
+        bertscore=file.bertscore,
+        currency=file.currency,
         baseline=file.baseline,
         budget=file.budget,
     )

@@ -100,7 +100,7 @@ def sweep_page(report: SweepReport) -> str:
     stopped = "" if report.stopped is None else f" Stopped by the budget ({report.stopped})."
     about = (
         f"{len(report.complete)} of {len(report.cells)} cells complete, on {report.asked:,} questions. The baseline is"
-        f" {report.baseline}. Spent so far: {report.tokens:,} tokens, {cost(report.spent)}.{stopped}"
+        f" {report.baseline}. Spent so far: {_spent(report)}.{stopped}"
     )
     return report_page(f"Sweep by {report.measure}", about, sections)
 
@@ -108,7 +108,7 @@ def sweep_page(report: SweepReport) -> str:
 def _scores(report: SweepReport, measures: Sequence[str]) -> Table:
     told = [name for name, there in (("passages", report.cut), ("warnings", report.warnings)) if there]
     searched = ["tokens of the search"] if report.chosen else []
-    table = Table(["cell", *measures, *told, "tokens", *searched, "cost"])
+    table = Table(["cell", *measures, *told, "tokens", *searched, _cost_head(report)])
     best = shown_mean(report.measure, report.complete[0].means[report.measure]) if report.complete else None
     for cell in report.cells:
         row = [Cell(plain(cell.cell.label))]
@@ -124,6 +124,18 @@ def _scores(report: SweepReport, measures: Sequence[str]) -> Table:
             *row, *(values[name] for name in told), f"{cell.usage.total:,}", *of_search, cost(spent)
         )
     return table
+
+
+def _cost_head(report: SweepReport) -> str:
+    return "cost" if report.currency is None else f"cost ({plain(report.currency)})"
+
+
+def _spent(report: SweepReport) -> str:
+    amount = (
+        cost(report.spent) if report.currency is None else f"{cost(report.spent)} {plain(report.currency)}"
+    )
+    without = ", ".join(map(plain, report.unpriced))
+    return f"{report.tokens:,} tokens, {amount}" + (f" (without a price: {without})" if without else "")
 
 
 def _differences(report: SweepReport, measures: Sequence[str]) -> Table:
@@ -161,7 +173,7 @@ def _footnotes(report: SweepReport) -> Iterator[str]:
     if report.complete:
         best = plain(report.complete[0].cell.label)
         yield f"the best is {best}: chosen on these same questions, which favours it"
-    yield f"spent so far: {report.tokens:,} tokens, {cost(report.spent)}"
+    yield f"spent so far: {_spent(report)}"
     yield from report.warnings
     for model, reason in report.failures.items():
         yield f"{plain(model)} failed, and its cells were left: {plain(reason)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any
@@ -27,7 +27,7 @@ from trivium.evaluation.report import compared_json, traced_json
 from trivium.evaluation.significance import FEW, LEVEL, Interval, holm
 from trivium.evaluation.sweep.budget import Meter
 from trivium.evaluation.sweep.cells import Cell
-from trivium.evaluation.sweep.definition import Priced, Sweep
+from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
 from trivium.evaluation.tables import BETTER, WORSE
 from trivium.types import Usage
 
@@ -118,8 +118,8 @@ class CellScores:
 @dataclass(frozen=True, slots=True)
 class SweepReport:
     """The results of a sweep. ``cells`` are in the order of the file; ``stopped`` is the limit of the budget that was
-    reached, or None; ``failures`` maps failed models to reasons. ``spent`` and ``tokens`` are totals of all runs so
-    far.
+    reached, or None; ``failures`` maps failed models to reasons. ``spent``, in ``currency`` if the file names it, and
+    ``tokens`` are totals of all runs so far; ``unpriced`` are the language models whose cost is not in it.
     """
 
     measure: str
@@ -133,6 +133,8 @@ class SweepReport:
     stopped: str | None
     failures: Mapping[str, str]
     traced: Traced = field(repr=False)
+    currency: str | None = None
+    unpriced: tuple[str, ...] = ()
 
     @property
     def complete(self) -> tuple[CellScores, ...]:
@@ -184,6 +186,8 @@ class SweepReport:
             "resampled": self.resampled,
             "clusters": self.clusters,
             "spent": self.spent,
+            "currency": self.currency,
+            "unpriced": list(self.unpriced),
             "tokens": self.tokens,
             "stopped": self.stopped,
             "failures": dict(self.failures),
@@ -253,7 +257,17 @@ def summarise_sweep(
         stopped,
         dict(failures),
         traced,
+        sweep.currency,
+        tuple(_unpriced(sweep, found)),
     )
+
+
+def _unpriced(sweep: Sweep, found: Sequence[CellAnswers]) -> Iterator[str]:
+    asked = [one for one in (*sweep.models, *sweep.judges) if needs_model(one.name)]
+    asked += [one for one in sweep.rerankers if one.name.startswith("llm-")]
+    yield from dict.fromkeys(one.name for one in asked if not (one.prompt_price or one.completion_price))
+    if any(a.search_usage != a.rerank_usage for one in found for a in one.answers):
+        yield "the selector of paths"
 
 
 def _of_judge(values: Mapping[str, Floats]) -> dict[str, float]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from trivium.answering.writing_options import Writing, WritingOptions
 from trivium.common.arrays import Floats
@@ -14,9 +16,11 @@ from trivium.common.progress import StageProgress
 from trivium.common.safe_files import JsonLines
 from trivium.datasets.gold import Traced
 from trivium.datasets.questions import draw, read_questions
+from trivium.embedding.embedder import Embedder
 from trivium.engine import Engine
 from trivium.errors import ChatModelError, InputError
 from trivium.evaluation.answers.asking import ANSWERS, Asking, collect_answers, write_contexts
+from trivium.evaluation.answers.bertscore import BertScore
 from trivium.evaluation.answers.judging import (
     WAYS,
     Judgements,
@@ -49,11 +53,13 @@ OpenModel = Callable[[str], ChatModel]
 
 @dataclass
 class _State:
-    """The state of a running sweep."""
+    """The state of a running sweep on one of its stores; ``embedder`` measures similarity of answers on all."""
 
     sweep: Sweep
     folder: Path
     engine: Engine
+    embedder: Embedder
+    bertscore: BertScore | None
     traced: Traced
     known: Sequence[Question]
     asked: Sequence[Question]
@@ -89,16 +95,17 @@ def run_sweep(
     open_model: OpenModel = open_chat_model,
     progress: StageProgress | None = None,
 ) -> SweepReport:
-    """Evaluate every cell of a sweep on the same questions: those of the file whose gold can be traced and whose
-    answers are known, or ``sample`` of them.
+    """Evaluate every cell of a sweep on the same questions: those of the file whose gold can be traced in every store and
+    whose answers are known, or ``sample`` of them.
 
     Answers and judgements are saved below ``folder`` immediately, so that the same call resumes after any
     interruption. A changed question file or store is rejected. If a model fails, the others continue; if a
     reranker fails, the passages keep the order of the search and the report counts the answers; an exhausted budget ends
     the run. The report says so, and has the scores of every complete cell. ``open_model`` maps names to language models.
-    Raises InputError, and the errors of the search.
+    Raises InputError, MissingExtraError, and the errors of the search.
     """
     folder = Path(folder)
+    bertscore = None if sweep.bertscore is None else BertScore.named(sweep.bertscore)
     searching = SearchModels()
     rerankers = [searching.of_reranker(make_reranker(priced.name)) for priced in sweep.rerankers]
     known = read_questions(sweep.questions)
@@ -112,49 +119,69 @@ def run_sweep(
     if len({judge.name for judge in judges.values()}) < len(judges):
         raise InputError(f"{sweep.path}: expected every judge once, got one under two names")
     selector = searching.of_selector(make_selector(load_settings().path_selector))
-    with Engine.open(sweep.store, selector=selector) as engine:
-        rows = named_rows(engine, sweep.retrievers, sweep.fusions, sweep.gold, systems)
-        for k in sweep.k:
-            check_stages(engine, systems, sweep.fusions, k)
+    with ExitStack() as opened:
+        engines = {
+            name: opened.enter_context(Engine.open(store, selector=selector))
+            for name, store in sweep.stores.items()
+        }
+        for engine in engines.values():
+            rows = named_rows(engine, sweep.retrievers, sweep.fusions, sweep.gold, systems)
+            for k in sweep.k:
+                check_stages(engine, systems, sweep.fusions, k)
         rows |= {NO_CONTEXT: None} if sweep.no_context else {}
-        traced = Evaluator(engine.searcher).trace(known)
-        with_answers = [question for question in traced.questions if question.answers]
-        asked = draw(with_answers, sweep.sample, sweep.seed)
+        traced = {name: Evaluator(engine.searcher).trace(known) for name, engine in engines.items()}
+        first, *others = traced.values()
+        common = [q for q in first.questions if q.answers and all(q.id in one.gold for one in others)]
+        asked = draw(common, sweep.sample, sweep.seed)
         if not asked:
             raise InputError(
-                f"{sweep.questions}: expected questions with known answers that are in the store"
+                f"{sweep.questions}: expected questions with known answers that are in"
+                f" {'every store' if others else 'the store'}"
             )
         meter = Meter(sweep.budget)
-        state = _State(
-            sweep=sweep,
-            folder=folder,
-            engine=engine,
-            traced=traced,
-            known=known,
-            asked=asked,
-            rows=rows,
-            models=models,
-            judges=judges,
-            searching=searching,
-            systems={system.name: system for system in systems},
-            meter=meter,
-            progress=progress,
-        )
-        for group in groups:
+        failures: dict[str, str] = {}
+        states = [
+            _State(
+                sweep=sweep,
+                folder=folder,
+                engine=engine,
+                embedder=next(iter(engines.values())).embedder,
+                bertscore=bertscore,
+                traced=traced[name],
+                known=known,
+                asked=asked,
+                rows=rows,
+                models=models,
+                judges=judges,
+                searching=searching,
+                systems={system.name: system for system in systems},
+                meter=meter,
+                progress=progress,
+                failures=failures,
+            )
+            for name, engine in engines.items()
+        ]
+        names: Sequence[str | None] = list(sweep.stores) if others else [None]
+        of_store = dict(zip(names, states, strict=True))
+        everything = [(of_store[group.store], group) for group in groups]
+        for state, group in everything:
             begin(folder / group.folder, _settings(state, group), RUN_FILES)
-        for group in groups:
+        for state, group in everything:
             _count_earlier(state, group)
-        stopped = _ask_all(state, groups)
-        _write_contexts(state, groups)
-        cells = [found for group in groups for found in _kept(state, group)]
+        stopped = _ask_all(everything)
+        for store, state in of_store.items():
+            runs = folder / RUNS if store is None else folder / RUNS / quote(store, safe="")
+            _write_contexts(state, [group for group in groups if group.store == store], runs)
+        cells = [found for state, group in everything for found in _kept(state, group)]
     return summarise_sweep(
-        sweep, traced, [question.id for question in asked], cells, baseline, meter, stopped, state.failures
+        sweep, first, [question.id for question in asked], cells, baseline, meter, stopped, failures
     )
 
 
 def _check_measure(sweep: Sweep) -> None:
     judged = [measure for way in sweep.judge_by if sweep.judges for measure in WAYS[way].measures]
-    known = [*MEASURES, "cosine", *judged, *([SUM_OF_FIVE] if {*FIVE} <= {*judged} else [])]
+    scored = ["bertscore"] if sweep.bertscore is not None else []
+    known = [*MEASURES, "cosine", *scored, *judged, *([SUM_OF_FIVE] if {*FIVE} <= {*judged} else [])]
     if sweep.measure not in known:
         raise InputError(
             f"{sweep.path}: expected as measure one of {', '.join(known)}, got {sweep.measure!r}"
@@ -195,13 +222,13 @@ def _count_earlier(state: _State, group: Group) -> None:
                 state.meter.add(priced, judged.usage)
 
 
-def _ask_all(state: _State, groups: Sequence[Group]) -> str | None:
+def _ask_all(groups: Sequence[tuple[_State, Group]]) -> str | None:
     """Ask and judge cell by cell, so that as many as possible are complete if the budget is exhausted. Return the
     limit reached, None if everything is done or failed.
     """
-    cells = [(group, row) for group in groups for row in group.rows]
+    cells = [(state, group, row) for state, group in groups for row in group.rows]
     asked_last: str | None = None
-    for place, (group, row) in enumerate(cells):
+    for place, (state, group, row) in enumerate(cells):
         _tell(state, "cells", place, len(cells))
         if asked_last not in (None, group.model.name):
             _free(state, asked_last)
@@ -210,7 +237,7 @@ def _ask_all(state: _State, groups: Sequence[Group]) -> str | None:
             _ask_cell(state, group, row)
         except BudgetReachedError as reached:
             return str(reached)
-    _tell(state, "cells", len(cells), len(cells))
+    _tell(groups[0][0], "cells", len(cells), len(cells))
     return None
 
 
@@ -270,7 +297,7 @@ def _judge(state: _State, group: Group, row: str, answers: Sequence[Answered], p
     model = state.judges[priced.name]
     collect_judgements(
         state.engine.store,
-        state.engine.embedder,
+        state.embedder,
         [model],
         state.sweep.judge_by,
         {row: answers},
@@ -282,7 +309,7 @@ def _judge(state: _State, group: Group, row: str, answers: Sequence[Answered], p
     )
 
 
-def _write_contexts(state: _State, groups: Sequence[Group]) -> None:
+def _write_contexts(state: _State, groups: Sequence[Group], runs: Path) -> None:
     """What was found for the questions, whoever read it: each context once, with as many passages as the largest k."""
     found: dict[str, list[Answered]] = {}
     for group in sorted(groups, key=lambda group: -group.k):
@@ -294,9 +321,9 @@ def _write_contexts(state: _State, groups: Sequence[Group]) -> None:
                 found[row] = there
     order = dict.fromkeys(row for group in groups for row in group.rows if row in found)
     gold = {question.id: state.traced.gold[question.id] for question in state.asked}
-    for earlier in (state.folder / RUNS).glob("*.run"):
+    for earlier in runs.glob("*.run"):
         earlier.unlink()
-    write_contexts({row: found[row] for row in order}, gold, state.folder / RUNS)
+    write_contexts({row: found[row] for row in order}, gold, runs)
 
 
 def _kept(state: _State, group: Group) -> list[CellAnswers]:
@@ -348,6 +375,8 @@ def _values(
         if all(way in judgements.get(j.name, {}) for j in state.judges.values())
     ]
     whole = {judge: {way: told[way] for way in ways} for judge, told in judgements.items()}
-    measured = measure_answers(state.engine.embedder, {row: answers}, whole, state.asked, state.traced, None)
+    measured = measure_answers(
+        state.embedder, {row: answers}, whole, state.asked, state.traced, state.bertscore
+    )
     sums = sums_of_five(measured[row])
     return measured[row] if sums is None else {**measured[row], SUM_OF_FIVE: sums}

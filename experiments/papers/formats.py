@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
+import csv
 import io
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
+from experiments.papers.set_table import RECORD, SetTable
 from trivium.evaluation.tables import Table
 
 FORMATS = ("text", "markdown", "latex", "csv", "json")
 WIDTH = 80
 _SPECIAL = re.compile(r"[\\~^&%$#_{}]")
 _ESCAPED = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+
+
+def printed(
+    made: Sequence[SetTable],
+    form: str,
+    *,
+    told: Mapping[str, object] | None = None,
+    more: Sequence[Table] = (),
+    records: Sequence[Mapping[str, object]] = (),
+) -> str:
+    """Return tables in one of the FORMATS. What else belongs to them: ``told`` in JSON, ``more`` tables in text, Markdown
+    and LaTeX, ``records`` in CSV.
+    """
+    if form == "json":
+        tables = [one.to_json() for one in made]
+        return json.dumps({"tables": tables, **(told or {})}, indent=1) + "\n"
+    if form == "csv":
+        text = io.StringIO()
+        rows = csv.DictWriter(text, RECORD, lineterminator="\n")
+        rows.writeheader()
+        rows.writerows(record for one in made for record in one.records())
+        rows.writerows(records)
+        return text.getvalue()
+    return shown([*(part for one in made for part in one.tables()), *more], form) + "\n"
 
 
 def shown(tables: Sequence[Table], form: str) -> str:
