@@ -21,7 +21,6 @@ ask``; the share of usable queries is printed.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -32,6 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import trivium
+from experiments import command
 from trivium.answering.follow_up_questions import complete
 from trivium.answering.query_rewriting import rewrite_question
 from trivium.llm.chat_model import ChatModel
@@ -160,13 +160,13 @@ def _print_ways(ranks: Mapping[str, Sequence[int]], count: int) -> None:
 
 def main() -> None:
     """Print hit@k by kind."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
-    parser.add_argument("--handbook", type=Path, help="question file of the handbook, for its store")
+    parser = command.Parser(__doc__, takes="a minute; with --model as the model takes")
+    parser.add_argument("--store", type=command.store, required=True)
     parser.add_argument(
-        "--conversations", type=Path, help="question file of other conversations, for their store"
+        "--handbook", type=command.existing, help="question file of the handbook, for its store"
+    )
+    parser.add_argument(
+        "--conversations", type=command.existing, help="question file of other conversations, for their store"
     )
     parser.add_argument("--live", action="store_true", help="the earlier turns are answered by the product")
     parser.add_argument(
@@ -226,4 +226,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -44,9 +44,10 @@ from fuser import add_settings, settings_of
 from fuser_settings import SPLITS, ThesisSettings
 from tables import RECORD, SetTable, TrecRuns, set_tables
 
+from experiments import command
 from trivium.answering.prompt_styles import prompt_style
 from trivium.datasets.cross_validation import clusters
-from trivium.errors import InputError, TriviumError
+from trivium.errors import InputError
 from trivium.evaluation.trec_files import read_runs
 from trivium.llm.registry import find_chat_model, open_chat_model
 from trivium.training.fit import load_keras
@@ -66,12 +67,9 @@ READER = Path(__file__).parent / "prompts" / "reader.toml"
 def main(arguments: Sequence[str] | None = None) -> None:
     """Make tables and print them."""
     given = parser().parse_args(arguments)
-    try:
-        settings = settings_of(given)
-        source = checked(given)
-        made, pictured = make(given, source, settings)
-    except TriviumError as error:
-        sys.exit(f"error: {error}")
+    settings = settings_of(given)
+    source = checked(given)
+    made, pictured = make(given, source, settings)
     if given.format == "json":
         told = {"selector": given.selector, "set": given.set, "settings": asdict(settings)}
         print(
@@ -103,16 +101,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made = command.Parser(__doc__, takes="some minutes after the store; 4.3 as the model takes")
     made.add_argument(
         "tables", choices=TABLES, nargs="+", metavar="TABLE", help=f"Some of {', '.join(TABLES)}."
     )
-    made.add_argument("--store", help="Folder of the store, or bolt://HOST:PORT.")
-    made.add_argument("--questions", type=Path, nargs="+", default=[], help="Question files.")
-    made.add_argument("--nq", type=Path, help="Rows of Natural Questions, in place of both.")
+    made.add_argument("--store", type=command.store, help="Folder of the store, or bolt://HOST:PORT.")
+    made.add_argument("--questions", type=command.existing, nargs="+", default=[], help="Question files.")
+    made.add_argument("--nq", type=command.existing, help="Rows of Natural Questions, in place of both.")
     made.add_argument("--cache", type=Path, help="Folder for hit lists, answers, and the store of --nq.")
     made.add_argument(
-        "--trained-on", type=Path, nargs="+", default=[], metavar="HITS", help="Hit lists (.npz)."
+        "--trained-on", type=command.existing, nargs="+", default=[], metavar="HITS", help="Hit lists (.npz)."
     )
     made.add_argument(
         "--rows", nargs="*", metavar="ROW", help="Train these rows; none: only what needs no training."
@@ -121,12 +119,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--splits", type=int, help="Number of folds to judge.  [default: all]")
     made.add_argument("--format", choices=FORMATS, default="text")
     made.add_argument(
-        "--picture", type=Path, default=Path("figure-4.2.svg"), help="[default: figure-4.2.svg]"
+        "--picture", type=command.output, default=Path("figure-4.2.svg"), help="[default: figure-4.2.svg]"
     )
     made.add_argument("--selector", help="Of paths: match, llm, record:FILE, replay:FILE.")
     made.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="Settings of retrievers.")
     made.add_argument("--runs", type=Path, help="Folder for TREC runs and judgements of the rows.")
-    made.add_argument("--run-in", type=Path, nargs="+", default=[], help="TREC runs to add.")
+    made.add_argument("--run-in", type=command.existing, nargs="+", default=[], help="TREC runs to add.")
     made.add_argument("--model", help="Reader of 4.3.  [default: TRIVIUM_CHAT_MODEL]")
     made.add_argument("--judge", help="Language model that judges 4.3 by ragas.")
     made.add_argument("--prompt", default=READER, help="Prompt of the reader: a style, or its TOML file.")
@@ -145,9 +143,6 @@ def checked(given: argparse.Namespace) -> Source:
         given.store, given.questions = str(given.cache / "store"), [given.nq]
     if not given.store or not given.questions:
         raise InputError("expected --store STORE with --questions FILE..., or --nq ROWS with --cache FOLDER")
-    for path in (*given.questions, *given.trained_on, *given.run_in):
-        if not path.exists():
-            raise InputError(f"expected a file, got {path}: there is none")
     if "4.2" in given.tables and not given.trained_on:
         raise InputError(
             "table 4.2 is by a network of questions with one hop: name their hit lists by --trained-on (--cache of 4.1"
@@ -281,4 +276,4 @@ def quiet_keras() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)
