@@ -24,7 +24,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NoReturn
 
-from trivium.errors import TriviumError
+from trivium.errors import InputError, TriviumError
 from trivium.graph.open_store import exists, is_address
 
 LACKING = 2
@@ -79,19 +79,21 @@ def _installed(package: str) -> bool:
     return True
 
 
-def existing(text: str) -> Path:
-    """Return the path of a file or folder; the type of an argument, like the following ones."""
+class LackingError(InputError, argparse.ArgumentTypeError):
+    """An argument names something that is missing."""
+
+
+def existing(text: str | Path) -> Path:
+    """Return the path of a file or folder; the type of an argument, like the following ones. Raises LackingError."""
     if not Path(text).exists():
-        raise argparse.ArgumentTypeError(f"expected a file or folder, got {text}: there is none")
+        raise LackingError(f"expected a file or folder, got {text}: there is none")
     return Path(text)
 
 
 def store(text: str) -> str:
     """Return the folder of a store, or the address of a server, which is not asked yet."""
     if not is_address(text) and not exists(text):
-        raise argparse.ArgumentTypeError(
-            f"expected a store, got {text}: trivium build SOURCE... --store {text}"
-        )
+        raise LackingError(f"expected a store, got {text}: trivium build SOURCE... --store {text}")
     return text
 
 
@@ -99,14 +101,14 @@ def hits_and_store(text: str) -> tuple[Path, str]:
     """Return the parts of HITS=STORE."""
     hits, equals, of = text.partition("=")
     if not equals:
-        raise argparse.ArgumentTypeError(f"expected HITS=STORE, got {text}")
+        raise LackingError(f"expected HITS=STORE, got {text}")
     return existing(hits), store(of)
 
 
 def output(text: str) -> Path:
     """Return the path of a file that is written when the work is done; its folder must be there before."""
     if not Path(text).absolute().parent.is_dir():
-        raise argparse.ArgumentTypeError(f"expected a file in a folder, got {text}: the folder is missing")
+        raise LackingError(f"expected a file in a folder, got {text}: the folder is missing")
     return Path(text)
 
 

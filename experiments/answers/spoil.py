@@ -56,6 +56,7 @@ def main(
     parser.add_argument("--out", type=Path, default=Path("spoilt-answers"))
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
+    models = [open_model(name) for name in given.judge]
     with Engine.open(given.store) as engine:
         questions = [question for file in given.questions for question in read_questions(file)]
         traced = Evaluator(engine.searcher).trace([q for q in questions if q.answers])
@@ -64,10 +65,7 @@ def main(
     of_trials = digest_of([trial.kind, trial.text, text] for trial, text in zip(chosen, texts, strict=True))
     measures = sorted(given.measures)
     begin(given.out, {"trials": of_trials, "measures": measures, "prompts": VERSION}, ["graded-*.jsonl"])
-    judges = {}
-    for name in given.judge:
-        model = open_model(name)
-        judges[model.name] = _graded(model, measures, chosen, texts, given.out)
+    judges = {model.name: _graded(model, measures, chosen, texts, given.out) for model in models}
     found = report(chosen, judges, measures)
     if given.json:
         print(json.dumps(found, indent=2))

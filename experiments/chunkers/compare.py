@@ -36,6 +36,7 @@ import numpy as np
 from experiments import command
 from experiments.documents.sets import DocumentSet, EvidenceQuestion, load_set
 from trivium import Engine
+from trivium.chunking.chunker_spec import parse_spec
 from trivium.embedding.embedder import Vectors
 from trivium.embedding.late_chunking import WholeText
 from trivium.embedding.onnx import OnnxEmbedder
@@ -330,6 +331,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     if (options.set == "own") != bool(options.documents and options.file):
         parser.error("the set own needs --documents and --file, which other sets do not take")
+    for row in options.rows:
+        parse_spec(row.partition(" --")[0])
     lines = run(
         options.set,
         options.pages,

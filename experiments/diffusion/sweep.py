@@ -97,6 +97,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--save", type=Path, required=True)
     parser.add_argument("--sample", type=int, help="Maximum number of questions per set, drawn with seed 0.")
     given = parser.parse_args(arguments)
+    for _, store, questions in given.set:
+        command.store(store)
+        command.existing(questions)
     given.save.mkdir(parents=True, exist_ok=True)
     for name, store, questions in given.set:
         if not all(_file(given.save, name, first).exists() for first in given.first):

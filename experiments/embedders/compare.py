@@ -273,6 +273,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         known_way(way)
     if options.plot is not None:
         parser.need(["matplotlib"])
+    for name in options.embedders:
+        open_embedder(name).close()  # is it there?
     rows: list[Row] = []
     bar = Console(stderr=True)
     try:

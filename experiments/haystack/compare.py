@@ -93,6 +93,9 @@ def main() -> None:
     )
     parser.add_argument("--json", type=command.output, help="Also write the figures to this file.")
     given = parser.parse_args()
+    for file in given.questions:
+        for folder in given.hits:
+            command.existing(folder / f"{file.stem}.npz")
     figures = {}
     with trivium.Engine.open(given.store) as engine:
         for file in given.questions:

@@ -48,6 +48,7 @@ from experiments import command
 from trivium.answering.prompt_styles import prompt_style
 from trivium.datasets.cross_validation import clusters
 from trivium.errors import InputError
+from trivium.evaluation.answers.ragas_judge import package_version
 from trivium.evaluation.trec_files import read_runs
 from trivium.llm.registry import find_chat_model, open_chat_model
 from trivium.training.fit import load_keras
@@ -156,7 +157,12 @@ def checked(given: argparse.Namespace) -> Source:
             raise InputError(
                 "table 4.3 needs a reader: --model openai:NAME or another, or TRIVIUM_CHAT_MODEL"
             )
-        if given.judge is None:
+        open_chat_model(given.model)
+        prompt_style(given.prompt)
+        if given.judge is not None:
+            open_chat_model(given.judge)
+            package_version()
+        else:
             print(
                 "4.3: factual correctness is left out: it needs --judge MODEL and the extra ragas",
                 file=sys.stderr,
@@ -177,17 +183,17 @@ def make(
 ) -> tuple[list[SetTable], dict[str, figure.Importance]]:
     """Return the tables in the order asked for, and the importances by set. Rows that several tables have are trained
     once."""
-    training, lists = hit_sets(source)
     wanted = [number for number in TABLES if number in given.tables and number != "figure"]
+    known = systems.variants(settings)
+    named = {number: TRAINED[number] if given.rows is None else tuple(given.rows) for number in wanted}
+    if unknown := sorted({row for rows in named.values() for row in rows} - known.keys()):
+        raise InputError(f"unknown row {', '.join(unknown)}: expected some of {', '.join(known)}")
+    training, lists = hit_sets(source)
     pictured: dict[str, figure.Importance] = {}
     if "figure" in given.tables:
         pictured["+".join(one.name for one in training.sets)] = figure.importance(training, settings)
         given.picture.write_text(figure.picture(pictured), "utf-8")
         print(f"drawn: {given.picture}", file=sys.stderr)
-    known = systems.variants(settings)
-    named = {number: TRAINED[number] if given.rows is None else tuple(given.rows) for number in wanted}
-    if unknown := sorted({row for rows in named.values() for row in rows} - known.keys()):
-        raise InputError(f"unknown row {', '.join(unknown)}: expected some of {', '.join(known)}")
     moved = {
         row: systems.transferred(given.trained_on, training, known[row])
         for row in dict.fromkeys(row for rows in named.values() for row in rows if given.trained_on)

@@ -57,6 +57,9 @@ def main() -> None:
     }
     files["earth"] = (given.joint, given.data / "nq" / "earth_questions.jsonl")
     files["squad"] = (given.joint, given.data / "wiki" / "squad_questions.jsonl")
+    for name, needed in files.items():
+        for path in (*needed, given.hits / f"{name}.npz"):
+            command.existing(path)
     for name, (store, questions) in files.items():
         with trivium.Engine.open(store) as engine:
             one = read_set(engine, questions, SAMPLE if name == "squad" else None)

@@ -45,8 +45,14 @@ def main() -> None:
     parser.add_argument("--multihop", type=command.existing, required=True)
     parser.add_argument("--hits", type=command.existing)
     given = parser.parse_args()
+    names = [name for name in MULTIHOP if (name in TUNED) != (given.what == "confirm")]
+    questions = [f"multihop/{name}_questions.jsonl" for name in names]
+    if given.what != "confirm":
+        questions += [f"{name}_questions.jsonl" for name in ("wiki/squad", "nq/earth", "nq/qed")]
+    for path in (*(given.multihop / name for name in names), *(given.data / name for name in questions)):
+        command.existing(path)
     if given.what == "confirm":
-        confirm([read_multihop(given.data, given.multihop, name) for name in MULTIHOP if name not in TUNED])
+        confirm([read_multihop(given.data, given.multihop, name) for name in names])
         return
     sets = list(read(given.data, given.joint, given.multihop))
     if given.what == "vary":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import re
 import runpy
 import shlex
@@ -158,7 +157,7 @@ def test_a_mistake_of_the_script_has_a_traceback_and_its_exit_code_is_passed_on(
 
 def test_what_is_written_at_the_end_has_a_folder_at_the_beginning(tmp_path: Path) -> None:
     assert command.output(str(tmp_path / "figures.json")) == tmp_path / "figures.json"
-    with pytest.raises(argparse.ArgumentTypeError, match="the folder is missing"):
+    with pytest.raises(command.LackingError, match="the folder is missing"):
         command.output(str(tmp_path / "no" / "figures.json"))
 
 
