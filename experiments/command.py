@@ -122,9 +122,8 @@ def errors_in_one_line() -> Iterator[None]:
     except KeyboardInterrupt:
         print("interrupted: what was printed and written stays", file=sys.stderr)
         code = INTERRUPTED
-    except (
-        BrokenPipeError
-    ):  # the reader of our output has closed the pipe; the flush at exit must not write to it
+    except BrokenPipeError:
+        # The reader of our output has closed the pipe: the flush at exit must not write to it either.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     except ModuleNotFoundError as error:
