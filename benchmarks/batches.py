@@ -10,16 +10,15 @@ of each way, and how many times as many questions a second a batch answers in th
 
 from __future__ import annotations
 
-import argparse
 import time
 from itertools import cycle, islice
-from pathlib import Path
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
 import trivium
+from experiments import command
 from trivium.common.idle_cores import available_cores
 from trivium.datasets.questions import read_questions
 
@@ -31,11 +30,9 @@ AGAIN = 20
 
 def main() -> None:
     """Run the benchmark and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
-    parser.add_argument("--questions", type=Path, required=True)
+    parser = command.Parser(__doc__, takes="a minute or two")
+    parser.add_argument("--store", type=command.store, required=True)
+    parser.add_argument("--questions", type=command.existing, required=True)
     parser.add_argument("--processes", type=int, default=available_cores(), help="Default: one a core.")
     parser.add_argument("--batch", type=int, default=512, help="Questions of a batch (default 512).")
     parser.add_argument("--turns", type=int, default=5, help="Batches for each way (default 5).")
@@ -71,4 +68,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

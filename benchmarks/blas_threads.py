@@ -18,7 +18,8 @@ import statistics
 import subprocess
 import sys
 import time
-from pathlib import Path
+
+from experiments import command
 
 VARIABLES = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 WARMING = 10
@@ -59,11 +60,9 @@ def line(name: str, own: float, one: float, ratio: float) -> str:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("store")
-    parser.add_argument("file", type=Path, metavar="QUESTIONS.jsonl")
+    parser = command.Parser(__doc__, takes="a minute")
+    parser.add_argument("store", type=command.store)
+    parser.add_argument("file", type=command.existing, metavar="QUESTIONS.jsonl")
     parser.add_argument("--questions", type=int, default=100)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--fusion", default="default")
@@ -88,4 +87,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

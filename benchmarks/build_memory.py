@@ -25,6 +25,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from experiments import command
 from trivium.embedding.embedder import Vectors
 from trivium.engine import Engine
 from trivium.index.load import load
@@ -39,10 +40,8 @@ _MB = 1 << 20
 
 def main() -> None:
     """Run the benchmark and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder", type=Path, help="Folder of HTML files.")
+    parser = command.Parser(__doc__, takes="minutes, with a few thousand pages")
+    parser.add_argument("folder", type=command.existing, help="Folder of HTML files.")
     parser.add_argument(
         "--pages", type=int, nargs="+", default=[500, 2000, 5400], help="Numbers of files to load."
     )
@@ -178,4 +177,4 @@ def show(parts: Sequence[str], measured: dict[int, list[dict[str, float]]]) -> N
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

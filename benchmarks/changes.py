@@ -9,7 +9,6 @@ several rounds, and the time of one search, so that runs on different machines c
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 import time
@@ -19,6 +18,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 import trivium
+from experiments import command
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.open_store import is_address
 
@@ -38,10 +38,8 @@ The bustard {n} nests on the steppe. Physics has no part in it, nor has the plan
 
 def main() -> None:
     """Run the benchmark and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
+    parser = command.Parser(__doc__, takes="a minute")
+    parser.add_argument("--store", type=command.store, required=True)
     parser.add_argument("--rounds", type=int, default=8)
     parser.add_argument(
         "--in-place", action="store_true", help="Change the store itself; added documents are removed again."
@@ -99,4 +97,4 @@ def measure(store: str, folder: Path, rounds: int) -> dict[str, list[float]]:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

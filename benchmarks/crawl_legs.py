@@ -9,16 +9,15 @@ the 20 best of the lexical retriever.
 
 from __future__ import annotations
 
-import argparse
 import time
-from pathlib import Path
 
 import numpy as np
 
+from experiments import command
 from trivium.datasets.questions import read_questions
 from trivium.graph.sqlite import EmbeddedStore
 from trivium.retrievers.lexical import LexicalRetriever
-from trivium.retrievers.pagerank import push
+from trivium.retrievers.pagerank import settled
 from trivium.retrievers.query import Query
 from trivium.retrievers.walk import WalkSettings
 from trivium.search.candidates import DEPTH
@@ -26,11 +25,9 @@ from trivium.search.candidates import DEPTH
 
 def main() -> None:
     """Run the benchmark and print milliseconds."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
-    parser.add_argument("--questions", type=Path, required=True)
+    parser = command.Parser(__doc__, takes="seconds, after the store is open")
+    parser.add_argument("--store", type=command.store, required=True)
+    parser.add_argument("--questions", type=command.existing, required=True)
     parser.add_argument("--sample", type=int, default=200)
     given = parser.parse_args()
     questions = read_questions(given.questions)
@@ -61,7 +58,7 @@ def _walk(store: EmbeddedStore, query: Query, chunks: list[int]) -> float:
     nodes = np.array([*chunks, *(len(graph.chunks) + row for row in named)], dtype=np.int64)
     if len(nodes) == 0:
         return 0.0
-    push(
+    settled(
         graph.indptr,
         graph.indices,
         nodes,
@@ -73,4 +70,4 @@ def _walk(store: EmbeddedStore, query: Query, chunks: list[int]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -11,9 +11,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import networkx as nx
 import numpy as np
 
+from experiments import command
 from trivium.retrievers.diffusion import similarity_graph
 from trivium.retrievers.pagerank import pagerank_dense
 
@@ -34,6 +34,9 @@ def best_of(function: Callable[[], object], repeats: int, calls: int) -> float:
 
 
 def main() -> None:
+    command.Parser(__doc__, takes="seconds", packages=("networkx",)).parse_args()
+    import networkx as nx
+
     rng = np.random.default_rng(50)
     topic = rng.normal(size=DIMENSION)
     vectors = rng.normal(size=(CHUNKS, DIMENSION)) + topic  # chunks found for one question are similar
@@ -55,4 +58,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -11,15 +11,15 @@ passages of a document are close to each other. The results of searches are mean
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from zlib import crc32
 
 import numpy as np
 
+from experiments import command
 from trivium.common.iteration import batched
 from trivium.embedding.embedder import l2_normalize, quantize_int8
+from trivium.errors import InputError
 from trivium.graph.records import Codes, Vectors
 from trivium.graph.schema import Label
 from trivium.graph.sqlite import EmbeddedStore
@@ -31,11 +31,11 @@ _SLICE = 5_000
 
 def main() -> None:
     """Fill the store and print the number of vectors."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = command.Parser(__doc__, takes="minutes for a million passages")
+    parser.add_argument("--store", type=command.existing, required=True)
+    parser.add_argument(
+        "--real", type=command.existing, required=True, help="A store whose chunks have vectors."
     )
-    parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--real", type=Path, required=True, help="A store whose chunks have vectors.")
     given = parser.parse_args()
     with EmbeddedStore.open(given.real, read_only=True) as real:
         identity = real.embedder
@@ -43,7 +43,7 @@ def main() -> None:
     draw = drawer(vectors[~np.isnan(vectors[:, 0])])
     with EmbeddedStore.open(given.store) as store:
         if identity is None:
-            raise SystemExit(f"expected an embedded store, got {given.real}")
+            raise InputError(f"expected an embedded store, got {given.real}")
         store.set_embedder(identity)
         texts = store.pending_texts()
         for some in batched(texts, _SLICE):
@@ -73,4 +73,4 @@ def drawer(real: Vectors) -> Callable[[Sequence[str]], Vectors]:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -9,7 +9,6 @@ device, and ``same first`` is the share of texts whose nearest other text is the
 
 from __future__ import annotations
 
-import argparse
 import os
 import statistics
 import time
@@ -19,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 from embedding_limit import texts_of
 
+from experiments import command
 from trivium.common.idle_cores import available_cores
 from trivium.common.iteration import batched
 from trivium.embedding.device import Device, parse_device
@@ -58,10 +58,8 @@ def nearest(vectors: Vectors) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
 
 def main() -> None:
     """Run the benchmark and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True, help="store to take texts from")
+    parser = command.Parser(__doc__, takes="minutes a device")
+    parser.add_argument("--store", type=command.store, required=True, help="store to take texts from")
     parser.add_argument("--model", default="bge-small")
     parser.add_argument("--texts", type=int, default=8192, help="number of texts of each kind, on a card")
     parser.add_argument(
@@ -110,4 +108,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

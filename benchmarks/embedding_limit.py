@@ -15,7 +15,6 @@ Requires the package onnx (extra ``dev``).
 
 from __future__ import annotations
 
-import argparse
 import json
 import statistics
 import time
@@ -28,12 +27,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import onnx
 import onnxruntime
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 import trivium
+from experiments import command
 from trivium.embedding.batches import EQUAL_SLICE, equal_lengths, is_batch, padded
 from trivium.embedding.manifest import manifest
 from trivium.embedding.model_files import locate
@@ -115,6 +114,8 @@ def in_batches(model: Any, rows: Ids, size: int, by_length: bool) -> Vectors:
 
 
 def shape_of(path: Path) -> Shape:
+    import onnx
+
     graph = onnx.load(str(path)).graph
     sizes = {tensor.name: tuple(tensor.dims) for tensor in graph.initializer}
     products = [sizes[node.input[1]] for node in graph.node if node.op_type == "MatMulInteger"]
@@ -124,6 +125,8 @@ def shape_of(path: Path) -> Shape:
 
 def product_speed(kind: str, rows: int, seconds: float = 1.0) -> float:
     """Return the operations per second of a matrix product in 32-bit floats or 8-bit integers, on one thread."""
+    import onnx
+
     made, value = onnx.helper.make_node, onnx.helper.make_tensor_value_info
     rng = np.random.default_rng(0)
     if kind == "float":
@@ -321,13 +324,13 @@ def show_equal_lengths(kinds: dict[str, Ids], now: Any, path: Path, rounds: int)
 
 def main() -> None:
     """Run the benchmark and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True, help="store to take texts from")
+    parser = command.Parser(__doc__, takes="minutes", packages=("onnx",))
+    parser.add_argument("--store", type=command.store, required=True, help="store to take texts from")
     parser.add_argument("--texts", type=int, default=40, help="number of texts of each kind")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--questions", help="also texts of the field `question` of a JSON Lines file")
+    parser.add_argument(
+        "--questions", type=command.existing, help="also texts of the field `question` of this file"
+    )
     parser.add_argument("--equal", action="store_true", help="only compare calls with texts of equal length")
     given = parser.parse_args()
     path = locate(MODEL).model
@@ -336,7 +339,7 @@ def main() -> None:
     tokenizer.enable_truncation(manifest()[MODEL].max_tokens)
     texts = texts_of(given.store, COUNTED)
     if given.questions:
-        lines = Path(given.questions).read_text("utf-8").splitlines()[:COUNTED]
+        lines = given.questions.read_text("utf-8").splitlines()[:COUNTED]
         texts["questions"] = [manifest()[MODEL].query_prefix + json.loads(line)["question"] for line in lines]
     counted = {kind: [tokenizer.encode(text).ids for text in own] for kind, own in texts.items()}
     if given.equal:
@@ -384,4 +387,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -13,7 +13,6 @@ the times are processor time, so that other load on the machine does not count; 
 
 from __future__ import annotations
 
-import argparse
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -24,6 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 import trivium
+from experiments import command
 from trivium.common.iteration import batched
 from trivium.graph.build_page_graph import build
 from trivium.graph.filter_language import parse
@@ -96,9 +96,7 @@ def fill(store: GraphStore, chunks: int, embedder: Vectoriser) -> None:
 
 def main() -> None:
     """Run the benchmark and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command.Parser(__doc__, takes="a minute or two")
     parser.add_argument("--chunks", type=int, default=40_000)
     parser.add_argument("--questions", type=int, default=40)
     parser.add_argument("--neo4j", help="Address of an empty database.")
@@ -179,4 +177,4 @@ def _median(ask: Callable[..., object], given: Sequence[object]) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -9,7 +9,6 @@ in the middle of an attack, and prints how long that took.
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import re
 import shutil
@@ -26,6 +25,8 @@ from pathlib import Path
 from typing import Any
 
 import requests
+
+from experiments import command
 
 QUESTION = "Who discovered the moons of Mars?"
 
@@ -200,10 +201,8 @@ def told(job: dict[str, Any]) -> str:
 
 def main() -> None:
     """Run all attacks and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", type=Path, required=True)
+    parser = command.Parser(__doc__, takes="several minutes")
+    parser.add_argument("--store", type=command.existing, required=True)
     parser.add_argument("--only", help="Run only attacks whose names contain this.", default="")
     parser.add_argument(
         "--large", type=int, default=6, help="Number of concurrent uploads of 57 MB at the end."
@@ -263,4 +262,4 @@ def attack(name: str, content: bytes, process: int, address: str, patience: floa
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

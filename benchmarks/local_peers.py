@@ -17,7 +17,6 @@ import argparse
 import json
 import os
 import shutil
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -43,6 +42,7 @@ from peers_race import (
 from rich.console import Console
 
 import trivium
+from experiments import command
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.report import Ranking
@@ -84,11 +84,9 @@ class Made:
 
 def main() -> None:
     """Run the benchmark and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("questions", nargs="+", type=Path, help="Question files (JSON Lines).")
-    parser.add_argument("--store", required=True, help="Folder of a store with vectors.")
+    parser = command.Parser(__doc__, takes="minutes; Qdrant's local mode longer")
+    parser.add_argument("questions", nargs="+", type=command.existing, help="Question files (JSON Lines).")
+    parser.add_argument("--store", type=command.store, required=True, help="Folder of a store with vectors.")
     parser.add_argument(
         "--limit", type=int, default=300, help="Maximum number of questions per file (default 300)."
     )
@@ -99,16 +97,15 @@ def main() -> None:
         "--only", action="append", choices=list(MAKERS), help="Measure only this peer; may be repeated."
     )
     add_folds(parser)
-    parser.add_argument("--json", type=Path, help="Also write the figures to this file.")
+    parser.add_argument("--json", type=command.output, help="Also write the figures to this file.")
     given = parser.parse_args()
+    parser.need(sorted({package for name in given.only or MAKERS for package in PACKAGES[name]}))
     with TemporaryDirectory(prefix="trivium-peers-") as folder:
-        outcome = compare(given, Path(folder))
-    if given.json is not None:
-        given.json.write_text(json.dumps(outcome, indent=2) + "\n")
+        compare(given, Path(folder))
 
 
-def compare(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
-    """Build the peers, ask the questions of every file, print the tables, and return the figures."""
+def compare(given: argparse.Namespace, folder: Path) -> None:
+    """Build the peers, ask the questions of every file, print its table, and write its figures."""
     with trivium.Engine.open(given.store, remembered_questions=0) as engine:
         corpus = read(engine)
         console.print(
@@ -118,10 +115,7 @@ def compare(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
         made = []
         for name in given.only or MAKERS:
             begun = time.perf_counter()
-            try:
-                made.append(MAKERS[name](corpus, folder / name))
-            except ImportError as error:
-                sys.exit(f"error: expected {name} to be installed ({error}); see --help")
+            made.append(MAKERS[name](corpus, folder / name))
             size = sum(path.stat().st_size for path in (folder / name).rglob("*") if path.is_file())
             console.print(
                 f"{name}: made in {time.perf_counter() - begun:.1f} s, {size / 2**20:.0f} MB on disk"
@@ -152,7 +146,9 @@ def compare(given: argparse.Namespace, folder: Path) -> dict[str, Any]:
             outcome = judge(title, systems, asked, traced, answers)
             console.print(f"\n{title}\n\n{table(outcome)}", markup=False)
             sets.append(to_json(outcome))
-    return {"k": K, "seed": given.seed, "sets": sets}
+            if given.json is not None:
+                figures = {"k": K, "seed": given.seed, "sets": sets}
+                given.json.write_text(json.dumps(figures, indent=2) + "\n")
 
 
 def read(engine: trivium.Engine) -> Corpus:
@@ -359,7 +355,12 @@ MAKERS: dict[str, Callable[[Corpus, Path], Made]] = {
     "qdrant": make_qdrant,
     "faiss": make_faiss,
 }
+PACKAGES = {
+    "lancedb": ("lancedb",),
+    "qdrant": ("qdrant-client", "bm25s"),
+    "faiss": ("faiss-cpu", "bm25s"),
+}
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -31,6 +30,7 @@ from neo4j_server import run_tool, server
 from rich.console import Console
 from rich.table import Table
 
+from experiments import command
 from trivium.graph.neo4j import Neo4jStore
 from trivium.graph.neo4j_import import export
 from trivium.graph.protocols import GraphStore
@@ -49,11 +49,9 @@ console = Console()
 
 def main() -> int:
     """Run the benchmark, print the results and return the exit status."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command.Parser(__doc__, takes="several minutes; with --pages as the crawl takes")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--store", type=Path, help="Folder store to load three ways.")
+    what.add_argument("--store", type=command.existing, help="Folder store to load three ways.")
     what.add_argument("--pages", help="Documents to load both ways: a folder, file or pattern.")
     parser.add_argument("--version", default="5.26.30", help="Version of Neo4j (default 5.26.30).")
     parser.add_argument(
@@ -275,4 +273,4 @@ def timed(seconds: Seconds, stage: str) -> Iterator[None]:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command.run(main)

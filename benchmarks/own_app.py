@@ -33,6 +33,7 @@ from pathlib import Path
 import numpy as np
 from server_load import Client, children_of, memory
 
+from experiments import command
 from trivium.datasets.questions import read_questions
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -165,11 +166,11 @@ async def started_workers(port: int, count: int) -> None:
 
 def main() -> int:
     """Run, print, and return the exit code."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = command.Parser(
+        __doc__, takes="half a minute more than --seconds", packages=("gunicorn", "uvicorn-worker", "fastapi")
     )
-    parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--questions", type=Path, nargs="+", required=True)
+    parser.add_argument("--store", type=command.existing, required=True)
+    parser.add_argument("--questions", type=command.existing, nargs="+", required=True)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--seconds", type=float, default=30.0)
@@ -199,4 +200,4 @@ def report(given: argparse.Namespace, seen: Seen) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    command.run(main)

@@ -9,14 +9,14 @@ collection stays enabled: BeautifulSoup's trees consist of reference cycles, and
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bs4 import BeautifulSoup
 from selectolax.lexbor import LexborHTMLParser
 
+from experiments import command
+from trivium.errors import InputError
 from trivium.parser.html import parse_html
 
 
@@ -25,7 +25,7 @@ def read(pages: str, sample: int) -> list[bytes]:
     place = Path(pages)
     files = sorted(place.glob("*.html") if place.is_dir() else place.parent.glob(place.name))
     if not files:
-        raise SystemExit(f"no HTML files at {pages!r}: expected a folder of .html files or a glob")
+        raise InputError(f"expected a folder of .html files or a glob, got {pages}: no such file")
     step = max(1, len(files) // sample)
     return [file.read_bytes() for file in files[::step][:sample]]
 
@@ -38,13 +38,13 @@ def seconds_of(function: Callable[[bytes], object], html: bytes) -> float:
 
 
 def main() -> None:
-    arguments = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    arguments = command.Parser(__doc__, takes="a minute", packages=("beautifulsoup4", "lxml"))
     arguments.add_argument("pages", help="folder or glob of HTML pages")
     arguments.add_argument("--sample", type=int, default=100, help="number of pages (default: 100)")
     arguments.add_argument("--rounds", type=int, default=3, help="repetitions of each page (default: 3)")
     options = arguments.parse_args()
+    from bs4 import BeautifulSoup
+
     pages = read(options.pages, options.sample)
     contenders: dict[str, Callable[[bytes], object]] = {
         "BeautifulSoup, tree only": lambda html: BeautifulSoup(html, "lxml"),
@@ -67,4 +67,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -15,13 +15,10 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
-from pathlib import Path
-from typing import Any
 
 from neo4j import GraphDatabase, NotificationMinimumSeverity
 from peers_race import (
@@ -39,6 +36,7 @@ from peers_race import (
 from rich.console import Console
 
 import trivium
+from experiments import command
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.report import Ranking
@@ -56,11 +54,11 @@ console = Console(soft_wrap=True, highlight=False)
 
 def main() -> None:
     """Run the benchmark and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = command.Parser(__doc__, takes="minutes a file", packages=PACKAGES)
+    parser.add_argument("questions", nargs="+", type=command.existing, help="Question files (JSON Lines).")
+    parser.add_argument(
+        "--store", type=command.store, required=True, help="Address of a Neo4j store: bolt://HOST:PORT."
     )
-    parser.add_argument("questions", nargs="+", type=Path, help="Question files (JSON Lines).")
-    parser.add_argument("--store", required=True, help="Address of a Neo4j store: bolt://HOST:PORT.")
     parser.add_argument(
         "--limit", type=positive, default=300, help="Maximum number of questions per file (default 300)."
     )
@@ -82,14 +80,9 @@ def main() -> None:
         help="Ask only systems whose name contains this; may be repeated.",
     )
     add_folds(parser)
-    parser.add_argument("--json", type=Path, help="Also write the figures to this file.")
+    parser.add_argument("--json", type=command.output, help="Also write the figures to this file.")
     given = parser.parse_args()
-    try:
-        outcome = compare(given)
-    except trivium.TriviumError as error:
-        sys.exit(f"error: {error}")
-    if given.json is not None:
-        given.json.write_text(json.dumps(outcome, indent=2) + "\n")
+    compare(given)
 
 
 def positive(text: str) -> int:
@@ -100,8 +93,8 @@ def positive(text: str) -> int:
     return number
 
 
-def compare(given: argparse.Namespace) -> dict[str, Any]:
-    """Ask the questions of every file, print a table for each, and return the figures."""
+def compare(given: argparse.Namespace) -> None:
+    """Ask the questions of every file, print a table for each, and write its figures."""
     with (
         trivium.Engine.open(given.store, remembered_questions=0) as engine,
         open_systems(engine, given) as (systems, about),
@@ -130,17 +123,17 @@ def compare(given: argparse.Namespace) -> dict[str, Any]:
                         f"{name} refused {len(found.refused)}, first: {found.refused[0]}", markup=False
                     )
             sets.append(to_json(outcome))
-    return {"about": about, "k": K, "ratio": given.ratio, "seed": given.seed, "sets": sets}
+            if given.json is not None:
+                figures = {"about": about, "k": K, "ratio": given.ratio, "seed": given.seed, "sets": sets}
+                given.json.write_text(json.dumps(figures, indent=2) + "\n")
 
 
 @contextmanager
 def open_systems(engine: trivium.Engine, given: argparse.Namespace) -> Iterator[tuple[list[System], str]]:
     """Yield all systems, Trivium first, and the versions of their packages."""
-    try:
-        from peers_graphrag import graphrag_systems, text_index
-        from peers_langchain import langchain_systems
-    except ImportError as error:
-        sys.exit(f"error: expected the peers to be installed ({error}): pip install {' '.join(PACKAGES)}")
+    from peers_graphrag import graphrag_systems, text_index
+    from peers_langchain import langchain_systems
+
     address = parse_address(given.store)
     vectors = VECTOR_INDEXES[Label.CHUNK]
     embedder = engine.embedder
@@ -201,4 +194,4 @@ def _embed(engine: trivium.Engine, text: str) -> Ranking:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

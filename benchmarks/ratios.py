@@ -35,6 +35,7 @@ from search_latency import BATCH, WARM_UP, interleaved
 from server_load import load, server
 
 import trivium
+from experiments import command
 from trivium.datasets.questions import read_questions
 from trivium.retrievers.registry import RETRIEVERS
 
@@ -46,11 +47,9 @@ SAMPLE, ROUNDS, OPENINGS, STARTS, CLIENTS, ANSWERS = 150, 8, 5, 5, 20, 600
 
 def main() -> None:
     """Run the benchmark, print and compare the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--questions", type=Path, required=True)
+    parser = command.Parser(__doc__, takes="a minute or two")
+    parser.add_argument("--store", type=command.existing, required=True)
+    parser.add_argument("--questions", type=command.existing, required=True)
     parser.add_argument(
         "--save", action="store_true", help="Replace the committed ratios with those of this run."
     )
@@ -240,4 +239,4 @@ def show(chunks: int, ratios: dict[str, float], committed: dict[str, float]) -> 
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments import command
 from trivium.checking.compare_vectors import LEAST_COSINE
 from trivium.embedding.embedder import Embedder
 from trivium.engine import Engine
@@ -169,10 +170,8 @@ class Nodes:
 
 def main() -> None:
     """Build twice and compare."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("sources", nargs="+", help="files and folders")
+    parser = command.Parser(__doc__, takes="minutes", packages=("trivium[ray]",))
+    parser.add_argument("sources", nargs="+", type=command.existing, help="files and folders")
     parser.add_argument("--nodes", type=int, default=3)
     parser.add_argument("--kills", type=int, default=3)
     parser.add_argument("--part-size", type=int, default=20, help="documents per part (20)")
@@ -184,7 +183,7 @@ def main() -> None:
     )
     parser.add_argument("--device", default="cpu", help="cpu (the default), cuda or cuda:N")
     parser.add_argument("--folder", type=Path, help="folder to keep the stores in")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    parser.add_argument("--json", type=command.output, help="also write the figures to this file")
     arguments = parser.parse_args()
     with TemporaryDirectory() as scratch:
         figures = run(arguments, arguments.folder or Path(scratch))
@@ -244,4 +243,4 @@ def chosen_embedder(name: str) -> str | Embedder:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

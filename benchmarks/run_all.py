@@ -10,6 +10,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from experiments import command
 from trivium.sample import pages_folder, question_files
 
 HERE = Path(__file__).parent
@@ -17,6 +18,7 @@ HERE = Path(__file__).parent
 
 def main() -> None:
     """Run the benchmarks one after the other, each in its own process."""
+    command.Parser(__doc__, takes="a few minutes").parse_args()
     with tempfile.TemporaryDirectory() as folder:
         store = str(Path(folder) / "store")
         questions = str(question_files()[0])
@@ -38,4 +40,4 @@ def _script(name: str) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -12,11 +12,9 @@ questions that are already embedded.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +22,7 @@ from rich.console import Console
 from rich.table import Table
 
 import trivium
+from experiments import command
 from trivium.datasets.questions import read_questions
 from trivium.retrievers.query import Query
 from trivium.retrievers.registry import make_retrievers
@@ -39,11 +38,9 @@ BATCH = 32
 
 def main() -> None:
     """Run the benchmark and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
-    parser.add_argument("--questions", type=Path, required=True)
+    parser = command.Parser(__doc__, takes="a minute")
+    parser.add_argument("--store", type=command.store, required=True)
+    parser.add_argument("--questions", type=command.existing, required=True)
     parser.add_argument("--sample", type=int, default=300, help="Number of questions (default 300).")
     parser.add_argument("--retrievers", action="store_true", help="Also time each retriever alone.")
     given = parser.parse_args()
@@ -156,4 +153,4 @@ def _print(title: str, rows: dict[str, Seconds]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

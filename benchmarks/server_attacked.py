@@ -12,7 +12,6 @@ parser, the seconds of an attack, and what the attackers got.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -31,6 +30,8 @@ from pathlib import Path
 
 import requests
 from hostile_uploads import Watch, ended, server, told, upload
+
+from experiments import command
 
 ATTACKERS = 4
 _WORDS = (
@@ -305,9 +306,7 @@ def at(seconds: Sequence[float], share: float) -> float:
 
 def main() -> None:
     """Run the attacks and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command.Parser(__doc__, takes="about ten minutes, and the store that is built")
     parser.add_argument("--store", type=Path, required=True, help="Built if it does not exist.")
     parser.add_argument("--documents", type=int, default=20_000)
     parser.add_argument(
@@ -357,4 +356,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

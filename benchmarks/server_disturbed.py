@@ -11,14 +11,12 @@ found and searches take less than twice as long as in the calm phase.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
 import json
 import os
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -32,7 +30,9 @@ from rich.console import Console
 from rich.table import Table
 from server_load import Client, Outcome, ask_one, ready, server
 
+from experiments import command
 from trivium.datasets.questions import read_questions
+from trivium.errors import InputError
 
 SPARE_MEGABYTES = 320
 """Free space on the disk in addition to three copies of the store: indexes are built next to the ones in use, and the
@@ -231,11 +231,9 @@ def report(disturbed: Disturbed, clients: int) -> None:
 
 def main() -> None:
     """Run the benchmark and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--questions", type=Path, required=True)
+    parser = command.Parser(__doc__, takes="two minutes")
+    parser.add_argument("--store", type=command.existing, required=True)
+    parser.add_argument("--questions", type=command.existing, required=True)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--processes", type=int, default=2)
     given = parser.parse_args()
@@ -247,7 +245,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         options = f"size={3 * size + SPARE_MEGABYTES}m"
         if subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], check=False).returncode:
-            sys.exit("a small disk of its own is needed: run this as root")
+            raise InputError("a small disk of its own is needed: run this as root")
         try:
             store = shutil.copytree(given.store, Path(folder) / "store")
             with server(store, ["--processes", str(given.processes)]) as (process, host, port):
@@ -259,4 +257,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

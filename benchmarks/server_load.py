@@ -38,6 +38,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from experiments import command
 from trivium.datasets.questions import read_questions
 
 _PAGE = """<!doctype html><title>Load {n}</title><h1>Load {n}</h1><p>The document number {n} of a test, which speaks of
@@ -233,11 +234,9 @@ async def load(
 
 def main() -> None:
     """Run the benchmark and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", type=Path, required=True)
-    parser.add_argument("--questions", type=Path, nargs="+", required=True)
+    parser = command.Parser(__doc__, takes="half a minute more than --seconds")
+    parser.add_argument("--store", type=command.existing, required=True)
+    parser.add_argument("--questions", type=command.existing, nargs="+", required=True)
     parser.add_argument("--clients", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument(
@@ -310,4 +309,4 @@ def report(given: argparse.Namespace, outcome: Outcome, seconds: float) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -12,7 +12,6 @@ it. (The parts of passages that answer a question are collected by ``collect_par
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -21,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import trivium
+from experiments import command
 from trivium.answering.answer_parts import parts_of
 from trivium.answering.check_statements import Claim, sources_of, supports
 from trivium.answering.judge_parts import Judged
@@ -123,11 +123,9 @@ def as_hit(engine: trivium.Engine, uri: str) -> Hit:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
-    parser.add_argument("--questions", nargs="+", type=Path, required=True)
+    parser = command.Parser(__doc__, takes="minutes a file")
+    parser.add_argument("--store", type=command.store, required=True)
+    parser.add_argument("--questions", nargs="+", type=command.existing, required=True)
     parser.add_argument("--sample", type=int, default=170, help="maximum number of questions per file")
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
@@ -152,4 +150,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -14,7 +14,6 @@ right. ``--foreign`` questions are about other things.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -26,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import trivium
+from experiments import command
 from trivium.answering.answer_parts import Part, parts_of
 from trivium.answering.evidence import as_rows, features
 from trivium.answering.passages import NumberedPassage, passages
@@ -153,12 +153,10 @@ def collect(
 
 def main() -> None:
     """Write the rows of a set."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
-    parser.add_argument("--questions", type=Path, nargs="+", required=True)
-    parser.add_argument("--foreign", type=Path, nargs="*", default=[])
+    parser = command.Parser(__doc__, takes="minutes a set")
+    parser.add_argument("--store", type=command.store, required=True)
+    parser.add_argument("--questions", type=command.existing, nargs="+", required=True)
+    parser.add_argument("--foreign", type=command.existing, nargs="*", default=[])
     parser.add_argument("--sample", type=int, default=1000, help="maximum number of questions")
     parser.add_argument("--foreign-sample", type=int, default=12, help="of each file")
     parser.add_argument("--out", type=Path, required=True)
@@ -175,29 +173,32 @@ def main() -> None:
     columns: list[str] = []
     matrices, right, lengths, counts = [], [], [], []
     texts = given.out.with_suffix(".jsonl")
-    with trivium.Engine.open(given.store) as engine, texts.open("w", encoding="utf-8") as lines:
-        for row, foreign in [
-            *((row, False) for row in rows[: given.sample]),
-            *((row, True) for row in others),
-        ]:
-            for one, parts, matrix, labelled in collect(engine, row, given.out.stem, foreign):
-                asked.append(one)
-                matrices.append(matrix)
-                right += labelled
-                lengths += [len(part.shown) for part in parts]
-                counts.append(len(parts))
-                said = [[part.passage.above, part.shown] for part in parts]
-                lines.write(json.dumps({"question": one.question, "parts": said}) + "\n")
-                columns = columns or column_names(engine, parts)
-    np.savez_compressed(
-        given.out,
-        asked=np.array([json.dumps(one._asdict()) for one in asked]),
-        columns=np.array(columns),
-        rows=np.concatenate(matrices),
-        right=np.array(right, np.int8),
-        lengths=np.array(lengths),
-        counts=np.array(counts),
-    )
+    try:
+        with trivium.Engine.open(given.store) as engine, texts.open("w", encoding="utf-8") as lines:
+            for row, foreign in [
+                *((row, False) for row in rows[: given.sample]),
+                *((row, True) for row in others),
+            ]:
+                for one, parts, matrix, labelled in collect(engine, row, given.out.stem, foreign):
+                    asked.append(one)
+                    matrices.append(matrix)
+                    right += labelled
+                    lengths += [len(part.shown) for part in parts]
+                    counts.append(len(parts))
+                    said = [[part.passage.above, part.shown] for part in parts]
+                    lines.write(json.dumps({"question": one.question, "parts": said}) + "\n")
+                    columns = columns or column_names(engine, parts)
+    finally:  # also of the questions that were asked when it is interrupted
+        if asked:
+            np.savez_compressed(
+                given.out,
+                asked=np.array([json.dumps(one._asdict()) for one in asked]),
+                columns=np.array(columns),
+                rows=np.concatenate(matrices),
+                right=np.array(right, np.int8),
+                lengths=np.array(lengths),
+                counts=np.array(counts),
+            )
     print(f"{given.out}: {len(asked)} questions, {sum(counts)} parts, {sum(one > 0 for one in right)} right")
 
 
@@ -209,4 +210,4 @@ def column_names(engine: trivium.Engine, parts: Sequence[Part]) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

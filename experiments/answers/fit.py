@@ -1,14 +1,13 @@
 """Fits the regression that tells whether a part of a passage says what a statement says to the rows written by
 ``collect.py``, and evaluates it on held-out pages.
 
-    python experiments/answers/fit.py squad.jsonl,qed.jsonl,sample.jsonl
+    python experiments/answers/fit.py squad.jsonl qed.jsonl sample.jsonl
 
 It prints the constants of :mod:`trivium.answering.check_statements`.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
@@ -17,8 +16,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
-from sklearn.metrics import roc_auc_score
+
+from experiments import command
 
 Rows = Sequence[Mapping[str, Any]]
 Floats = NDArray[np.float64]
@@ -68,6 +67,8 @@ def solve(rows: Rows, names: Sequence[str], offset: Floats | None = None) -> tup
         value = weight @ np.logaddexp(0, -margin) + parameters[1:] @ parameters[1:] / 2
         return float(value), np.concatenate([[pull.sum()], z.T @ pull + parameters[1:]])
 
+    from scipy.optimize import minimize
+
     found = minimize(loss, np.zeros(1 + len(names)), jac=True, method="L-BFGS-B")
     weights = found.x[1:] / deviation
     return float(found.x[0] - weights @ mean), weights
@@ -87,6 +88,8 @@ def out_of_fold(rows: Rows, names: Sequence[str]) -> Floats:
 
 
 def show_support(rows: Rows, found: Floats) -> None:
+    from sklearn.metrics import roc_auc_score
+
     print(f"  area {roc_auc_score([row['right'] for row in rows], found):.3f}")
     for threshold in SUPPORT_THRESHOLDS:
         shares: defaultdict[str, list[bool]] = defaultdict(list)
@@ -114,17 +117,13 @@ def with_rewordings(rows: Rows) -> list[Mapping[str, Any]]:
     return [*rows, *reworded]
 
 
-def read(names: str) -> list[dict[str, Any]]:
-    return [
-        json.loads(line) for name in names.split(",") for line in Path(name).read_text("utf-8").splitlines()
-    ]
+def read(files: Sequence[Path]) -> list[dict[str, Any]]:
+    return [json.loads(line) for file in files for line in file.read_text("utf-8").splitlines()]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("rows", metavar="FILE,...")
+    parser = command.Parser(__doc__, takes="seconds", packages=("scipy", "scikit-learn"))
+    parser.add_argument("rows", nargs="+", type=command.existing, metavar="FILE")
     reworded = with_rewordings(read(parser.parse_args().rows))
     show_support(reworded, out_of_fold(reworded, SUPPORT))
     intercept, weights = fit(reworded, SUPPORT)
@@ -133,4 +132,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

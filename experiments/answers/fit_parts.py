@@ -13,22 +13,22 @@ answers are right.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 
+from experiments import command
 from trivium.answering.evidence import of_all
+
+if TYPE_CHECKING:
+    import lightgbm
 
 WEIGHT_OF_OTHERS, WEIGHT_OF_FOREIGN = 0.3, 1.0
 """Sets that are not ordinary files with questions of many kinds weigh less."""
@@ -108,6 +108,8 @@ def read(file: Path, words: bool) -> tuple[list[str], list[Question]]:
 
 def fit(questions: Sequence[Question], first: Sequence[str]) -> lightgbm.LGBMClassifier:
     """Return trees fitted to questions, each of which weighs the same but for its set."""
+    import lightgbm
+
     targets, weights = [], []
     for one in questions:
         target, weight = one.targets()
@@ -133,6 +135,9 @@ def fit_nearness(
     """Return intercept and weights for whether passages are about a question, and :func:`risks`, and print how well both
     are told. The probabilities of parts are of trees that were not fitted to the question's document.
     """
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
+
     groups = sorted({one.group for one in questions})
     fold = dict(zip(groups, np.random.default_rng(0).permutation(len(groups)) % FOLDS, strict=True))
     told: list[tuple[list[float], bool]] = []
@@ -202,6 +207,8 @@ def sure_from(answers: Sequence[Best], level: float) -> float:
 
 def report(name: str, model: lightgbm.LGBMClassifier, questions: Sequence[Question]) -> None:
     """Print how trees do on questions that they were not fitted to."""
+    from sklearn.metrics import roc_auc_score
+
     best: list[tuple[Question, float, bool]] = []
     for one in questions:
         found = model.predict_proba(one.rows)[:, 1]
@@ -269,12 +276,14 @@ def arrays(
 
 def main() -> None:
     """Print the figures, and save the trees."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command.Parser(__doc__, takes="minutes", packages=("lightgbm", "scikit-learn"))
     parser.add_argument("embedder")
-    parser.add_argument("sets", type=Path, nargs="+", help="ordinary files with questions of many kinds")
-    parser.add_argument("--others", type=Path, nargs="*", default=[], help="other sets, which weigh less")
+    parser.add_argument(
+        "sets", type=command.existing, nargs="+", help="ordinary files with questions of many kinds"
+    )
+    parser.add_argument(
+        "--others", type=command.existing, nargs="*", default=[], help="other sets, which weigh less"
+    )
     parser.add_argument("--words", action="store_true")
     parser.add_argument("--save", action="store_true")
     given = parser.parse_args()
@@ -291,4 +300,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

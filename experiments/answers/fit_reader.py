@@ -14,7 +14,6 @@ probable part is right. ``--save`` writes the reader into the package.
 
 from __future__ import annotations
 
-import argparse
 import calendar
 import json
 import random
@@ -26,22 +25,25 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import fit_parts
-import lightgbm
 import numpy as np
-import onnx
-import torch
 from numpy.typing import NDArray
 from safetensors.numpy import save_file
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import roc_auc_score
 from tokenizers import Tokenizer
-from torch import Tensor, nn
-from torch.nn import functional
 
+from experiments import command
 from trivium.answering.judge_parts import load_trees
 from trivium.answering.reader_network import packed
 from trivium.common.log_odds import log_odds_of
 from trivium.embedding.model_files import locate
+
+with command.errors_in_one_line():  # networks are classes of torch
+    import lightgbm
+    import onnx
+    import torch
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import roc_auc_score
+    from torch import Tensor, nn
+    from torch.nn import functional
 
 EMBEDDER = "bge-small"
 WIDTH, HEADS, LAYERS, RANK = 384, 12, 12, 12
@@ -375,11 +377,9 @@ def arrays(network: Network) -> dict[str, NDArray[Any]]:
 
 def main() -> None:
     """Tune, print what it gains on held sets, and save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("sets", type=Path, nargs="+")
-    parser.add_argument("--held", type=Path, nargs="+", required=True)
+    parser = command.Parser(__doc__, takes="an hour", packages=("torch", "lightgbm", "onnx", "scikit-learn"))
+    parser.add_argument("sets", type=command.existing, nargs="+")
+    parser.add_argument("--held", type=command.existing, nargs="+", required=True)
     parser.add_argument("--minutes", type=float, default=25, help="for each of the two steps")
     parser.add_argument("--save", action="store_true")
     given = parser.parse_args()
@@ -411,4 +411,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -13,7 +13,6 @@ on two idle cores. ``--save`` writes the reader into the package.
 
 from __future__ import annotations
 
-import argparse
 import random
 import zlib
 from collections.abc import Iterator, Sequence
@@ -23,12 +22,11 @@ from typing import Any, NamedTuple
 
 import fit_reader
 import numpy as np
-import torch
 from fit_reader import Network, Sequenced, padded
 from safetensors.numpy import load_file, save_file
 from tokenizers import Tokenizer
-from torch import nn
 
+from experiments import command
 from trivium.answering.reader_network import packed
 from trivium.common.arrays import Floats
 from trivium.embedding.model_files import locate
@@ -37,6 +35,10 @@ from trivium.evaluation.tables import grid, share
 from trivium.fusion.hit_lists import load_hits
 from trivium.fusion.registry import shipped
 from trivium.graph.schema import headings_of
+
+with command.errors_in_one_line():  # networks are classes of torch
+    import torch
+    from torch import nn
 
 TOKENS = 128
 KEPT, READ, JUDGED = 20, 10, 150
@@ -54,14 +56,13 @@ class Asked(NamedTuple):
     held: bool
 
 
-def read(given: str, tokenizer: Any) -> list[Asked]:
-    """Return the questions of ``HITS=STORE``."""
-    hits, _, place = given.partition("=")
+def read(hits: Path, place: str, tokenizer: Any) -> list[Asked]:
+    """Return the questions of hit lists, with the texts of the store that they were made on."""
     network = shipped(fit_reader.EMBEDDER, names=True)
     assert network is not None
     fusion, found = network.fusion(), []
     with Engine.open(place) as engine:
-        for hit in load_hits(Path(hits)).hits:
+        for hit in load_hits(hits).hits:
             if not hit.table.chunks:
                 continue
             scores = np.asarray(fusion.fuse(hit.table).scores)
@@ -162,11 +163,11 @@ def judged(network: Network, questions: Sequence[Asked]) -> list[str]:
 
 def main() -> None:
     """Tune, and print what it gains."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = command.Parser(
+        __doc__, takes="half an hour for 640 steps", packages=("torch", "lightgbm", "onnx", "scikit-learn")
     )
-    parser.add_argument("sets", nargs="+", metavar="HITS=STORE")
-    parser.add_argument("--new", nargs="*", metavar="HITS=STORE", default=[])
+    parser.add_argument("sets", nargs="+", type=command.hits_and_store, metavar="HITS=STORE")
+    parser.add_argument("--new", nargs="*", type=command.hits_and_store, metavar="HITS=STORE", default=[])
     parser.add_argument("--steps", type=int, default=640)
     parser.add_argument("--save", action="store_true")
     given = parser.parse_args()
@@ -174,18 +175,16 @@ def main() -> None:
     tokenizer = Tokenizer.from_file(str(locate(fit_reader.EMBEDDER).tokenizer))
     tokenizer.no_padding()
     tokenizer.no_truncation()
-    known = {place: read(place, tokenizer) for place in given.sets}
+    known = {hits.stem: read(hits, store, tokenizer) for hits, store in given.sets}
     fitted = [
         [one for one in own if not one.held and any(one.right) and one.right.count(False) > 3]
         for own in known.values()
     ]
     network = begun()
     tune(network, examples(fitted, random.Random(1)), given.steps)
-    held = {place: [one for one in own if one.held] for place, own in known.items()}
-    new = {place: read(place, tokenizer) for place in given.new}
-    rows = [
-        [Path(place.partition("=")[0]).stem, *judged(network, own)] for place, own in {**held, **new}.items()
-    ]
+    held = {name: [one for one in own if one.held] for name, own in known.items()}
+    new = {hits.stem: read(hits, store, tokenizer) for hits, store in given.new}
+    rows = [[name, *judged(network, own)] for name, own in {**held, **new}.items()]
     print(grid(["set", *map(str, WEIGHTS)], rows))
     if given.save:
         save_file(
@@ -195,4 +194,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

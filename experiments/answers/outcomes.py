@@ -10,12 +10,11 @@ the store cannot answer, are called absent.
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections import Counter
-from pathlib import Path
 
 import trivium
+from experiments import command
 from experiments.answers.collect import contains
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
@@ -35,12 +34,10 @@ def ask(engine: trivium.Engine, question: Question, ending: str | None = None) -
 
 def main() -> None:
     """Print the three figures."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
-    parser.add_argument("--questions", type=Path, required=True)
-    parser.add_argument("--foreign", nargs="*", type=Path, default=[])
+    parser = command.Parser(__doc__, takes="a minute")
+    parser.add_argument("--store", type=command.store, required=True)
+    parser.add_argument("--questions", type=command.existing, required=True)
+    parser.add_argument("--foreign", nargs="*", type=command.existing, default=[])
     parser.add_argument("--sample", type=int, default=150, help="maximum number of questions")
     parser.add_argument(
         "--ending", help='punctuation at the end of every question: "", "?", "." ... (default: its own)'
@@ -82,4 +79,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -8,7 +8,6 @@ An interrupted run continues when the command is repeated. ``--json`` prints all
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,6 +16,7 @@ from urllib.parse import quote
 
 import numpy as np
 
+from experiments import command
 from experiments.answers.agreement import GOOD, agreements
 from experiments.answers.spoilt import KINDS, RIGHT, Trial, right_answers, trials
 from trivium.common.safe_files import JsonLines
@@ -40,12 +40,14 @@ def main(
     arguments: Sequence[str] | None = None, open_model: Callable[[str], ChatModel] = open_chat_model
 ) -> None:
     """Run the experiment."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
+    parser = command.Parser(__doc__, takes="as the judges take")
+    parser.add_argument("--store", type=command.store, required=True)
     parser.add_argument(
-        "--questions", required=True, type=Path, nargs="+", help="question files with known answers"
+        "--questions",
+        required=True,
+        type=command.existing,
+        nargs="+",
+        help="question files with known answers",
     )
     parser.add_argument("--judge", required=True, action="append", help="a language model; may be repeated")
     parser.add_argument("--each", type=int, default=30, help="number of answers of each kind (30)")
@@ -54,6 +56,7 @@ def main(
     parser.add_argument("--out", type=Path, default=Path("spoilt-answers"))
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args(arguments)
+    models = [open_model(name) for name in given.judge]
     with Engine.open(given.store) as engine:
         questions = [question for file in given.questions for question in read_questions(file)]
         traced = Evaluator(engine.searcher).trace([q for q in questions if q.answers])
@@ -62,10 +65,7 @@ def main(
     of_trials = digest_of([trial.kind, trial.text, text] for trial, text in zip(chosen, texts, strict=True))
     measures = sorted(given.measures)
     begin(given.out, {"trials": of_trials, "measures": measures, "prompts": VERSION}, ["graded-*.jsonl"])
-    judges = {}
-    for name in given.judge:
-        model = open_model(name)
-        judges[model.name] = _graded(model, measures, chosen, texts, given.out)
+    judges = {model.name: _graded(model, measures, chosen, texts, given.out) for model in models}
     found = report(chosen, judges, measures)
     if given.json:
         print(json.dumps(found, indent=2))
@@ -174,4 +174,4 @@ def _or_none(value: float) -> float | None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -19,7 +19,6 @@ Texts shared by all rows (titles, headings) are embedded once, before the rows a
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -34,11 +33,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from experiments import command
 from experiments.documents.sets import DocumentSet, EvidenceQuestion, load_set
 from trivium import Engine
+from trivium.chunking.chunker_spec import parse_spec
 from trivium.embedding.embedder import Vectors
 from trivium.embedding.late_chunking import WholeText
 from trivium.embedding.onnx import OnnxEmbedder
+from trivium.errors import InputError
 from trivium.graph.schema import embedding_text, headings_of, page_uri
 from trivium.text.normalise import normalise_title, sentences, words
 
@@ -129,11 +131,11 @@ def _quote(page: str, paragraph: str, answers: Sequence[str]) -> tuple[str, str]
 
 
 def own_questions(file: Path, questions: int) -> list[Asked]:
-    """A sample of the questions of a file that say where their evidence is. Raises SystemExit where none does."""
+    """A sample of the questions of a file that say where their evidence is. Raises InputError where none does."""
     rows = [json.loads(line) for line in file.read_text("utf-8").splitlines() if line.strip()]
     found = [one for row in rows if (one := _own(row)).quotes]
     if not found:
-        raise SystemExit(
+        raise InputError(
             f"{file}: expected questions with evidence, paragraph, gold_passages, or document and pages"
         )
     return _sample(found, questions)
@@ -192,7 +194,7 @@ def _taken(
         question for question in asked if all(each.documents <= set(chosen) for each in question.evidence)
     ]
     if not about:
-        raise SystemExit("none of the questions is about these pages: take more of them")
+        raise InputError("none of the questions is about these pages: take more of them")
     return [folder], [_asked(question) for question in about[:most]]
 
 
@@ -327,14 +329,14 @@ def run(
     return done
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = command.Parser(__doc__, takes="a minute or two a row")
     parser.add_argument("set", choices=(*SETS, "own"))
     parser.add_argument("--pages", type=int, default=3)
     parser.add_argument("--questions", type=int, default=60)
-    parser.add_argument("--documents", nargs="+", type=Path, default=[], help="of the set own")
-    parser.add_argument("--file", type=Path, help="its questions")
+    parser.add_argument("--documents", nargs="+", type=command.existing, default=[], help="of the set own")
+    parser.add_argument("--file", type=command.existing, help="its questions")
     parser.add_argument("--rows", nargs="*", default=list(ROWS), help="chunkers, each also with ' --late'")
     parser.add_argument("--embedder", default="minilm")
     parser.add_argument("--json", action="store_true", help="print only lines of JSON, one per finished row")
@@ -346,6 +348,8 @@ def measured(arguments: Sequence[str] | None = None, told: Callable[[str], objec
     options = parser().parse_args(arguments)
     if (options.set == "own") != bool(options.documents and options.file):
         parser().error("the set own needs --documents and --file, which other sets do not take")
+    for row in options.rows:
+        parse_spec(row.partition(" --")[0])
     return run(
         options.set,
         options.pages,
@@ -373,4 +377,4 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -21,11 +21,11 @@ ask``; the share of usable queries is printed.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
 import time
+from argparse import Namespace
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,6 +33,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import trivium
+from experiments import command
 from trivium.answering.follow_up_questions import complete
 from trivium.answering.query_rewriting import Rewriting, rewrite_question
 from trivium.evaluation.requests import PASSAGES
@@ -221,7 +222,7 @@ def leaning_sample(asked: Sequence[Asked], count: int) -> list[Asked]:
     return random.Random(0).sample(leaning, min(count, len(leaning)))
 
 
-def turns_of(arguments: argparse.Namespace) -> list[Asked]:
+def turns_of(arguments: Namespace) -> list[Asked]:
     """Return the turns that the options name."""
     if arguments.handbook is not None:
         return list(of_handbook(arguments.handbook))
@@ -230,15 +231,15 @@ def turns_of(arguments: argparse.Namespace) -> list[Asked]:
     return list(of_dialogues(Path(__file__).parent / "dialogues.jsonl"))
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
-    parser.add_argument("--handbook", type=Path, help="question file of the handbook, for its store")
+    parser = command.Parser(__doc__, takes="a minute; with --model as the model takes")
+    parser.add_argument("--store", type=command.store, required=True)
     parser.add_argument(
-        "--conversations", type=Path, help="question file of other conversations, for their store"
+        "--handbook", type=command.existing, help="question file of the handbook, for its store"
+    )
+    parser.add_argument(
+        "--conversations", type=command.existing, help="question file of other conversations, for their store"
     )
     parser.add_argument("--live", action="store_true", help="the earlier turns are answered by the product")
     parser.add_argument(
@@ -289,4 +290,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -13,7 +13,6 @@ the name of the store's embedder.
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
@@ -23,6 +22,7 @@ from rich.progress import track
 from rich.table import Table as Grid
 
 import trivium
+from experiments import command
 from experiments.convex.weights import Example, fit_weights
 from trivium.datasets.cross_validation import folds
 from trivium.datasets.gold import Gold
@@ -40,11 +40,9 @@ WEIGHTS_FILE = Path(__file__).parents[2] / "trivium" / "fusion" / "convex.json"
 
 def main() -> None:
     """Run the experiment and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
-    parser.add_argument("--questions", nargs="+", type=Path, required=True)
+    parser = command.Parser(__doc__, takes="minutes", packages=("scipy",))
+    parser.add_argument("--store", type=command.store, required=True)
+    parser.add_argument("--questions", nargs="+", type=command.existing, required=True)
     parser.add_argument(
         "--importance", nargs="+", type=float, help="Weight of each question file (default 1 each)."
     )
@@ -157,4 +155,4 @@ def save(embedder: str, convex: Convex) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

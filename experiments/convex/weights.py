@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize
 
 from trivium.common.arrays import Floats
 from trivium.errors import FusionError
@@ -32,6 +31,8 @@ def fit_weights(examples: Sequence[Example], *, ridge: float = 1e-3) -> Floats:
     whereas hit@k is a step function. The scale of the solution is irrelevant for ranking and dropped. Questions
     without gold among their candidates are ignored. Raises FusionError when none is left.
     """
+    from scipy.optimize import minimize
+
     usable = [example for example in examples if example.gold.any() and not example.gold.all()]
     if not usable:
         raise FusionError("cannot fit weights: no question has both a gold candidate and another")

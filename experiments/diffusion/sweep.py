@@ -12,7 +12,6 @@ the first stage alone, clustered by document.
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,6 +37,7 @@ from rich.console import Console
 from rich.progress import track
 
 import trivium
+from experiments import command
 from trivium.datasets.cross_validation import clusters, folds
 from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
@@ -91,14 +91,15 @@ class Measured:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Compute missing results, then print the tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command.Parser(__doc__, takes="minutes a set")
     parser.add_argument("--set", nargs=3, action="append", default=[], metavar=("NAME", "STORE", "QUESTIONS"))
     parser.add_argument("--first", nargs="+", default=list(FIRST), metavar="STAGE|RUN")
     parser.add_argument("--save", type=Path, required=True)
     parser.add_argument("--sample", type=int, help="Maximum number of questions per set, drawn with seed 0.")
     given = parser.parse_args(arguments)
+    for _, store, questions in given.set:
+        command.store(store)
+        command.existing(questions)
     given.save.mkdir(parents=True, exist_ok=True)
     for name, store, questions in given.set:
         if not all(_file(given.save, name, first).exists() for first in given.first):
@@ -275,4 +276,4 @@ def number(value: float, *, signed: bool = False) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments import command
 from experiments.documents.flat import FlatVectors, FlatWords, records
 from experiments.documents.sets import SETS, DocumentSet, EvidenceQuestion, Passage, load_set
 from trivium.engine import Engine
@@ -54,9 +55,7 @@ class Options:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command.Parser(__doc__, takes="minutes a set, once its store is built")
     parser.add_argument("--sets", nargs="+", default=list(SETS), choices=SETS, help="which questions to ask")
     parser.add_argument(
         "--cache", type=Path, help="folder in which stores are kept (default: a temporary one)"
@@ -78,7 +77,7 @@ def main() -> None:
         help="read the text in pictures (default)",
     )
     parser.add_argument(
-        "--failures", type=Path, help="file to write the questions to that default misses at 5"
+        "--failures", type=command.output, help="file to write the questions to that default misses at 5"
     )
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
@@ -94,12 +93,13 @@ def main() -> None:
             tuple(given.retriever),
             _limits(given.ocr),
         )
-        reports = {name: evaluate(load_set(name, data), options, given.failures) for name in given.sets}
+        reports = {}
+        for one in [load_set(name, data) for name in given.sets]:
+            reports[one.name] = evaluate(one, options, given.failures)
+            if not given.json:
+                _print(one.name, reports[one.name])
     if given.json:
         print(json.dumps(reports, indent=1))
-    else:
-        for name, report in reports.items():
-            _print(name, report)
 
 
 def evaluate(documents: DocumentSet, options: Options, failures: Path | None = None) -> dict[str, object]:
@@ -325,4 +325,4 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -5,7 +5,6 @@ python -m experiments.documents.lost_words FOLDER ... [--show 5] [--most 200]
 
 from __future__ import annotations
 
-import argparse
 import io
 import re
 import zipfile
@@ -14,8 +13,7 @@ from collections.abc import Callable, Iterator
 from html import unescape
 from pathlib import Path
 
-from bs4 import BeautifulSoup, Comment
-
+from experiments import command
 from trivium.index.parsing import parse_item
 from trivium.parser.sources.discover import discover
 from trivium.parser.sources.source_items import Problem
@@ -37,6 +35,8 @@ def words_of(text: str) -> Counter[str]:
 
 def html_text(data: bytes) -> str:
     """What a browser shows of a page, without its head, menus and footers."""
+    from bs4 import BeautifulSoup, Comment
+
     soup = BeautifulSoup(data, "html.parser")
     for node in soup(["script", "style", "head", "nav", "footer", "template", "noscript"]):
         node.decompose()
@@ -160,8 +160,12 @@ def _files(folders: list[str], most: int) -> Iterator[Path]:
 
 def main() -> None:
     """Print the figures of folders."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="+")
+    parser = command.Parser(
+        __doc__,
+        takes="minutes",
+        packages=("beautifulsoup4", "lxml", "python-docx", "python-pptx", "openpyxl"),
+    )
+    parser.add_argument("folders", nargs="+", type=command.existing)
     parser.add_argument("--most", type=int, default=200, help="files of a format")
     parser.add_argument("--show", type=int, default=5, help="lost words to show of a format")
     options = parser.parse_args()
@@ -188,4 +192,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

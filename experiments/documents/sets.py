@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from trivium.errors import InputError
 from trivium.text.normalise import words
 
 SETS = ("financebench", "handbook", "kubernetes")
@@ -96,7 +97,7 @@ def load_set(name: str, data: Path) -> DocumentSet:
         return _handbook(data / "markdown")
     if name == "kubernetes":
         return _kubernetes(data / "markdown")
-    raise SystemExit(f"expected one of {', '.join(SETS)}, got {name!r}")
+    raise InputError(f"expected one of {', '.join(SETS)}, got {name!r}")
 
 
 def _financebench(data: Path) -> DocumentSet:
@@ -138,7 +139,7 @@ def _said(turn: object) -> str:
 def _named(name: str, documents: Sequence[str]) -> frozenset[str]:
     found = frozenset(document for document in documents if f"/{document}".endswith(f"/{name}"))
     if not found:
-        raise SystemExit(f"there is no document {name}")
+        raise InputError(f"there is no document {name}")
     return found
 
 
@@ -179,7 +180,7 @@ def _rows(path: Path) -> list[dict[str, object]]:
 
 def _files(folder: Path, suffix: str) -> tuple[str, ...]:
     if not folder.is_dir():
-        raise SystemExit(f"there is no folder {folder}: set TRIVIUM_DATA")
+        raise InputError(f"there is no folder {folder}: set TRIVIUM_DATA")
     return tuple(
         sorted(path.relative_to(folder).as_posix() for path in folder.rglob(f"*{suffix}") if path.is_file())
     )

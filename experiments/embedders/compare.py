@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import track
 
+from experiments import command
 from experiments.embedders.tasks import LENGTHS, MADE, Task, make_task, read_task, task_of_store
 from trivium.chunking.split_by_length import by_tokens
 from trivium.datasets.gold import Gold
@@ -62,15 +64,20 @@ class Row:
 # -- ranking -----------------------------------------------------------------------------------------------------
 
 
+def known_way(way: str) -> str:
+    """Return a way. Raises InputError for an unknown one."""
+    if not re.fullmatch(r"whole|(chunks|late):0*[1-9][0-9]*", way):
+        raise InputError(f"expected whole, chunks:N or late:N, got {way!r}")
+    return way
+
+
 def document_vectors(embedder: Embedder, texts: Sequence[str], way: str) -> list[Vectors]:
     """Return the unit vectors (n x d) of each document. Raises InputError for an unknown way, or one that the embedder
     does not support.
     """
-    kind, _, size = way.partition(":")
-    if kind == "whole" and not size:
+    kind, _, size = known_way(way).partition(":")
+    if kind == "whole":
         return [vector[None, :] for vector in embedder.embed(texts)]
-    if kind not in ("chunks", "late") or not size.isdigit() or int(size) < 1:
-        raise InputError(f"expected whole, chunks:N or late:N, got {way!r}")
     spans = [by_tokens(text, int(size), 0) or [(0, len(text))] for text in texts]
     if kind == "late":
         if not isinstance(embedder, TokenEmbedder):
@@ -137,6 +144,8 @@ def keep_runs(rows: Sequence[Row], tasks: Sequence[Task], folder: Path) -> None:
     """Write the runs and judgements of each task into a folder of its own; a score is 1 / rank."""
     for task in tasks:
         own = [row for row in rows if (row.task, row.length) == (task.name, task.length)]
+        if not own:
+            continue
         ranked = {
             f"{row.embedder}, {row.way}": [
                 [(name, 1.0 / place) for place, name in enumerate(row.rankings[key], start=1)]
@@ -229,12 +238,12 @@ def _lengths(rows: Sequence[Row], task: str) -> list[int]:
     return sorted({row.length for row in rows if row.task == task})
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> command.Parser:
     """Return the parser of the command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = command.Parser(__doc__, takes="minutes to hours, by the length of the documents")
+    parser.add_argument(
+        "--task", nargs="*", type=command.existing, default=[], help="folders with LongEmbed's files"
     )
-    parser.add_argument("--task", nargs="*", type=Path, default=[], help="folders with LongEmbed's files")
     parser.add_argument("--make", nargs="*", choices=MADE, default=[], help="generated tasks")
     parser.add_argument(
         "--lengths",
@@ -244,14 +253,18 @@ def parser() -> argparse.ArgumentParser:
         help="lengths of the generated tasks, in tokens",
     )
     parser.add_argument("--documents", type=int, default=50, help="number of documents per length")
-    parser.add_argument("--store", help="a store whose pages are the documents of --questions")
-    parser.add_argument("--questions", nargs="*", type=Path, default=[], help="question files for that store")
+    parser.add_argument(
+        "--store", type=command.store, help="a store whose pages are the documents of --questions"
+    )
+    parser.add_argument(
+        "--questions", nargs="*", type=command.existing, default=[], help="question files for that store"
+    )
     parser.add_argument(
         "--sample", type=int, default=300, help="maximum number of questions per file (seed 0)"
     )
     parser.add_argument("--embedders", nargs="+", default=["bge-small", "minilm"])
     parser.add_argument("--ways", nargs="+", default=list(WAYS), help="whole, chunks:N, late:N")
-    parser.add_argument("--plot", type=Path)
+    parser.add_argument("--plot", type=command.output)
     parser.add_argument("--runs", type=Path, help="folder for TREC runs and judgements")
     parser.add_argument(
         "--json", action="store_true", help="print each row as a line of JSON once it is done"
@@ -259,16 +272,24 @@ def parser() -> argparse.ArgumentParser:
     return parser
 
 
-def measured(options: argparse.Namespace) -> tuple[list[Row], list[Task]]:
-    """Return the rows that the options ask for, and their tasks. With ``options.json`` each row is printed once it is
-    done.
-    """
+def checked(options: argparse.Namespace) -> list[Task]:
+    """Return the tasks that the options name, once all is there that they need."""
     tasks = [task for folder in options.task for task in read_task(folder)]
     tasks += [make_task(name, n, options.documents) for name in options.make for n in options.lengths]
     tasks += [task_of_store(options.store, file, options.sample) for file in options.questions]
     if not tasks:
         parser().error("name tasks: --task, --make, or --store with --questions")
-    rows = []
+    for way in options.ways:
+        known_way(way)
+    if options.plot is not None:
+        parser().need(["matplotlib"])
+    for name in options.embedders:
+        open_embedder(name).close()  # is it there?
+    return tasks
+
+
+def ask(tasks: Sequence[Task], options: argparse.Namespace, rows: list[Row]) -> None:
+    """Add a row for each embedder, task and way. With ``options.json`` each is printed once it is done."""
     bar = Console(stderr=True)
     for name in options.embedders:
         embedder = open_embedder(name)
@@ -283,17 +304,20 @@ def measured(options: argparse.Namespace) -> tuple[list[Row], list[Task]]:
                 if options.json:
                     print(json.dumps(_as_json(rows[-1])), flush=True)
         embedder.close()
-    return rows, tasks
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command."""
     options = parser().parse_args(arguments)
-    rows, tasks = measured(options)
-    if not options.json:
-        print(table(rows))
-    if options.runs is not None:
-        keep_runs(rows, tasks, options.runs)
+    tasks = checked(options)
+    rows: list[Row] = []
+    try:
+        ask(tasks, options, rows)
+    finally:  # what is done is kept when it is interrupted
+        if rows and not options.json:
+            print(table(rows))
+        if options.runs is not None:
+            keep_runs(rows, tasks, options.runs)
     if options.plot is not None:
         plot(rows, options.plot)
 
@@ -304,4 +328,4 @@ def _as_json(row: Row) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

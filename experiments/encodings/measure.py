@@ -1,8 +1,12 @@
-"""Measures how often the encoding of a text is detected correctly, by length."""
+"""Measures how often the encoding of a text is detected correctly, by length.
+
+    python -m experiments.encodings.measure django
+
+The folder is that of an unpacked package of Django, whose translations are the texts.
+"""
 
 from __future__ import annotations
 
-import argparse
 import ast
 import random
 import re
@@ -10,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from experiments import command
 from trivium.errors import ParseError
 from trivium.parser.encodings import decoded
 
@@ -78,8 +83,8 @@ def ours(data: bytes) -> str | None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path, help="folder of an unpacked package of Django")
+    parser = command.Parser(__doc__, takes="a minute", packages=("charset-normalizer",))
+    parser.add_argument("folder", type=command.existing, help="folder of an unpacked package of Django")
     parser.add_argument(
         "--each", type=int, default=8, help="number of samples per size, language and encoding"
     )
@@ -99,4 +104,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -11,7 +11,6 @@ also trains networks on those questions alone (two, each fold by those of the ot
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,6 +19,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from experiments import command
 from trivium.common.arrays import Floats
 from trivium.datasets.cross_validation import apart, page_folds
 from trivium.evaluation.tables import grid, share
@@ -40,11 +40,9 @@ EPOCHS = 8
 
 def main() -> None:
     """Print a table of measures by number of questions, a row per set."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("hits", nargs="+", type=Path)
-    parser.add_argument("--trained", nargs="+", type=Path, default=[])
+    parser = command.Parser(__doc__, takes="minutes a set", packages=("trivium[train]",))
+    parser.add_argument("hits", nargs="+", type=command.existing)
+    parser.add_argument("--trained", nargs="+", type=command.existing, default=[])
     parser.add_argument("--new", action="store_true")
     given = parser.parse_args()
     rows = []
@@ -126,4 +124,4 @@ def figures_of(collection: Collection, scores: Sequence[Floats]) -> Floats:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -7,10 +7,11 @@ trivium build OUT/corpus.jsonl --store STORE && trivium evaluate OUT/questions.j
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from pathlib import Path
+
+from experiments import command
 
 _CAMEL = re.compile(r"\b[A-Za-z][a-z0-9]*[A-Z]\w*\b")
 _BEFORE_CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -30,12 +31,10 @@ def describe(text: str) -> str:
 
 def main() -> None:
     """Write both files."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command.Parser(__doc__, takes="seconds")
     parser.add_argument("way", choices=("cut", "describe"))
-    parser.add_argument("corpus", type=Path)
-    parser.add_argument("questions", type=Path)
+    parser.add_argument("corpus", type=command.existing)
+    parser.add_argument("questions", type=command.existing)
     parser.add_argument("out", type=Path)
     given = parser.parse_args()
     change = {"cut": cut, "describe": describe}[given.way]
@@ -56,4 +55,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -10,12 +10,12 @@ Goldstein, *The use of MMR* (SIGIR 1998). Prints hit@5 and recall@5 by penalty; 
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
 
 import trivium
+from experiments import command
 from trivium.common.arrays import Floats
 from trivium.evaluation.tables import grid, share
 from trivium.fusion.hit_lists import HitList, load_hits
@@ -29,14 +29,11 @@ CUT = 5
 
 def main() -> None:
     """Print a table, a row per set."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("sets", nargs="+", metavar="HITS=STORE")
+    parser = command.Parser(__doc__, takes="a minute a set")
+    parser.add_argument("sets", nargs="+", type=command.hits_and_store, metavar="HITS=STORE")
     rows = []
-    for given in parser.parse_args().sets:
-        path, _, store = given.partition("=")
-        rows.append([Path(path).stem, *measured(Path(path), store)])
+    for path, store in parser.parse_args().sets:
+        rows.append([path.stem, *measured(path, store)])
         print(" ".join(rows[-1]), flush=True)
     print(grid(["set", "several", *(f"penalty {penalty:g}" for penalty in PENALTIES)], rows))
 
@@ -81,4 +78,4 @@ def _found(hit: HitList, rows: np.ndarray) -> tuple[float, float]:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -14,7 +14,6 @@ the other sets do not on average, which is the bias of how they are made.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import re
@@ -23,8 +22,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy.stats import kendalltau
 
+from experiments import command
 from trivium.common.arrays import Floats
 from trivium.embedding.embedder import Embedder
 from trivium.engine import Engine
@@ -175,6 +174,8 @@ def overlap(collection: Collection) -> float:
 
 def compare(made_folder: Path, real_folder: Path, names: list[str]) -> None:
     """Print a row per set."""
+    from scipy.stats import kendalltau
+
     base = shipped(read([real_folder / f"{names[0]}.npz"]).embedder, names=True)
     assert base is not None
     fitted: dict[str, Network] = {}
@@ -227,17 +228,15 @@ def cell(collection: Collection, scores: Sequence[Floats]) -> str:
 
 def main() -> None:
     """Make questions, or compare hit lists."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command.Parser(__doc__, takes="minutes", packages=("scipy", "trivium[train]"))
     commands = parser.add_subparsers(dest="command", required=True)
     making = commands.add_parser("make")
-    making.add_argument("store", type=Path)
+    making.add_argument("store", type=command.existing)
     making.add_argument("out", type=Path)
     making.add_argument("--reworded", type=float, default=0.8, help="share of words replaced by others")
     comparing = commands.add_parser("compare")
-    comparing.add_argument("made", type=Path)
-    comparing.add_argument("real", type=Path)
+    comparing.add_argument("made", type=command.existing)
+    comparing.add_argument("real", type=command.existing)
     comparing.add_argument("--sets", nargs="+", required=True)
     given = parser.parse_args()
     if given.command == "make":
@@ -247,4 +246,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

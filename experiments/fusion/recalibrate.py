@@ -12,14 +12,12 @@ fold).
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import asdict, fields, replace
-from pathlib import Path
 
 import numpy as np
-from scipy.special import expit
 
+from experiments import command
 from trivium.common.arrays import Floats
 from trivium.fusion.artefact import Artefact, load, write
 from trivium.training.calibrate import Scaling, apply, calibrate
@@ -30,12 +28,12 @@ from trivium.training.training_data import Collection, Example, examples_of, rea
 
 def main() -> None:
     """Run the experiment and write the calibration."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("hits", nargs="+", type=Path)
+    parser = command.Parser(__doc__, takes="minutes", packages=("scipy", "trivium[train]"))
+    parser.add_argument("hits", nargs="+", type=command.existing)
     parser.add_argument("--importance", nargs="+", type=float, default=[])
-    parser.add_argument("--fusion", type=Path, required=True, help="Folder of the fusion; it is changed.")
+    parser.add_argument(
+        "--fusion", type=command.existing, required=True, help="Folder of the fusion; it is changed."
+    )
     given = parser.parse_args()
     artefact = load(given.fusion)
     known = {one.name for one in fields(Settings)}
@@ -72,6 +70,8 @@ def first_hits(
     collection: Collection, examples: Sequence[Example], logits: Sequence[Floats], scalings: Sequence[Scaling]
 ) -> str:
     """Return one row per set: the share of first hits that are right, and their mean probability per calibration."""
+    from scipy.special import expit
+
     rows, start = ["| | right | before | after |", "|---|---|---|---|"], 0
     for one in collection.sets:
         own = range(start, start + len(one.hits))
@@ -87,4 +87,4 @@ def first_hits(
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

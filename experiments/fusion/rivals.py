@@ -10,16 +10,14 @@ network and trees. Differences are the network minus the row, with two-sided per
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
-import lightgbm
 import numpy as np
 
+from experiments import command
 from trivium.evaluation.run import evaluate
 from trivium.evaluation.tables import chance, grid, share
 from trivium.fusion.convex import load
@@ -50,10 +48,8 @@ _GROWTH: dict[str, Any] = {
 
 def main() -> None:
     """Run the experiment and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("hits", nargs="+", type=Path)
+    parser = command.Parser(__doc__, takes="minutes", packages=("lightgbm", "trivium[train]"))
+    parser.add_argument("hits", nargs="+", type=command.existing)
     parser.add_argument("--importance", nargs="+", type=float, default=[])
     parser.add_argument("--members", type=int, default=1)
     given = parser.parse_args()
@@ -92,6 +88,8 @@ def scores_by(teacher: Any, examples: Sequence[Example]) -> list[np.ndarray]:
 
 def grow(examples: Sequence[Example], trees: int, seed: int) -> Any:
     """Return LambdaMART on questions that have gold among their candidates, as a LightGBM booster."""
+    import lightgbm
+
     answerable = [example for example in examples if example.gold.any()]
     data = lightgbm.Dataset(
         np.concatenate([example.rows for example in answerable]),
@@ -136,4 +134,4 @@ def compared(collection: Collection, rows: Mapping[str, Scores]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

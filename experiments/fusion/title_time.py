@@ -11,12 +11,12 @@ standard deviation). ``--save`` writes both networks of stores with names anew, 
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from experiments import command
 from trivium.evaluation.tables import grid, share
 from trivium.fusion.artefact import CARD, Artefact, load, write, write_sums
 from trivium.fusion.network import Network
@@ -56,10 +56,8 @@ def figures(path: Path) -> list[str]:
 
 def main() -> None:
     """Print a row per set, or save."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("hits", nargs="*", type=Path)
+    parser = command.Parser(__doc__, takes="seconds a set")
+    parser.add_argument("hits", nargs="*", type=command.existing)
     parser.add_argument("--save", type=float, metavar="WEIGHT")
     given = parser.parse_args()
     if given.hits:
@@ -77,4 +75,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

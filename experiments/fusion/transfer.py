@@ -12,13 +12,12 @@ only the first: sets of one kind are left out together, and those after ``--judg
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
+from experiments import command
 from trivium.datasets.cross_validation import apart
 from trivium.evaluation.run import evaluate
 from trivium.evaluation.tables import grid, share
@@ -39,10 +38,10 @@ SIZES = (50, 200, 1000)
 
 def main() -> None:
     """Run the experiment and print the three tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = command.Parser(
+        __doc__, takes="a quarter of an hour; with --kinds less", packages=("trivium[train]",)
     )
-    parser.add_argument("hits", nargs="+", type=Path)
+    parser.add_argument("hits", nargs="+", type=command.existing)
     parser.add_argument("--importance", nargs="+", type=float, default=[])
     parser.add_argument(
         "--kinds", nargs="+", help="sets of one kind, joined by commas; others are their own kind"
@@ -168,4 +167,4 @@ def best_single(one: HitSet) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

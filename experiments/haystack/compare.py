@@ -12,7 +12,6 @@ pages.
 
 from __future__ import annotations
 
-import argparse
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import trivium
+from experiments import command
 from trivium.datasets.gold import Traced
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
@@ -73,23 +73,29 @@ def compare(
 
 def main() -> None:
     """Run the comparison and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("questions", nargs="+", type=Path, help="Question files.")
+    parser = command.Parser(__doc__, takes="a minute a file")
+    parser.add_argument("questions", nargs="+", type=command.existing, help="Question files.")
     parser.add_argument(
-        "--store", required=True, help="The smaller store, in which the questions are traced."
+        "--store",
+        type=command.store,
+        required=True,
+        help="The smaller store, in which the questions are traced.",
     )
     parser.add_argument(
         "--hits",
         nargs=2,
-        type=Path,
+        type=command.existing,
         required=True,
         help="Folders of hit lists of the smaller and of the larger store.",
     )
-    parser.add_argument("--folds", type=Path, help="Networks of folds trained on these questions.")
-    parser.add_argument("--json", type=Path, help="Also write the figures to this file.")
+    parser.add_argument(
+        "--folds", type=command.existing, help="Networks of folds trained on these questions."
+    )
+    parser.add_argument("--json", type=command.output, help="Also write the figures to this file.")
     given = parser.parse_args()
+    for file in given.questions:
+        for folder in given.hits:
+            command.existing(folder / f"{file.stem}.npz")
     figures = {}
     with trivium.Engine.open(given.store) as engine:
         for file in given.questions:
@@ -100,8 +106,8 @@ def main() -> None:
             stores = {name: found.hits for name, found in files.items()}
             figures[file.stem] = compare(asked, stores, embedder, given.folds)
             _print(f"{file.stem}: {len(asked.questions)} questions", figures[file.stem], list(stores))
-    if given.json is not None:
-        given.json.write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
+            if given.json is not None:
+                given.json.write_text(json.dumps(figures, indent=2) + "\n", "utf-8")
 
 
 def _print(title: str, rows: Sequence[Mapping[str, Any]], stores: Sequence[str]) -> None:
@@ -115,4 +121,4 @@ def _print(title: str, rows: Sequence[Mapping[str, Any]], stores: Sequence[str])
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -10,7 +10,6 @@ classifiers fitted to all data into the package.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from collections import Counter
@@ -23,10 +22,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, hstack
-from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import confusion_matrix, f1_score
 
+from experiments import command
 from trivium.answering.intent import IntentClassifier, expressions
 from trivium.answering.judge_parts import NO_EMBEDDER
 from trivium.embedding.registry import open_embedder
@@ -117,6 +114,9 @@ def as_json(classifier: IntentClassifier) -> dict[str, Any]:
 
 def fitted(texts: Sequence[str], vectors: Floats | None, intents: Sequence[str]) -> IntentClassifier:
     """Fit a softmax regression on vectors and words, in which all intents have equal total weight."""
+    from scipy.sparse import csr_matrix, hstack
+    from sklearn.linear_model import LogisticRegression
+
     counts = Counter(feature for text in texts for feature in expressions(text))
     known = {
         feature: place
@@ -191,10 +191,10 @@ def judged(found: Sequence[Phrase], name: str) -> Judged:
     return Judged(said, fitted([*texts, *noisy], both, [*intents, *intents]))
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> command.Parser:
     """Return the parser of the command line."""
-    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    made.add_argument("--data", type=Path, help="folder of the evaluation data")
+    made = command.Parser(__doc__, takes="minutes", packages=("scipy", "scikit-learn"))
+    made.add_argument("--data", type=command.existing, help="folder of the evaluation data")
     made.add_argument("--save", action="store_true")
     return made
 
@@ -202,6 +202,8 @@ def parser() -> argparse.ArgumentParser:
 def main() -> None:
     """Print the accuracy, and save the classifiers."""
     arguments = parser().parse_args()
+    from sklearn.metrics import confusion_matrix, f1_score
+
     found = phrases(arguments.data)
     intents = np.array([phrase.intent for phrase in found])
     groups = {phrase.group for phrase in found}
@@ -227,4 +229,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

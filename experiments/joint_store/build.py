@@ -7,22 +7,20 @@
 
 from __future__ import annotations
 
-import argparse
 import time
 from pathlib import Path
 
 import trivium
+from experiments import command
 from trivium.cli.print_load import print_load
 from trivium.cli.terminal import progress
 
 
 def main() -> None:
     """Build, embed, print the counts."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--pages", type=Path, required=True)
+    parser = command.Parser(__doc__, takes="20 to 30 minutes")
+    parser.add_argument("--data", type=command.existing, required=True)
+    parser.add_argument("--pages", type=command.existing, required=True)
     parser.add_argument("--store", type=Path, required=True)
     parser.add_argument("--embedder", default="bge-small")
     parser.add_argument(
@@ -44,4 +42,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -12,7 +12,6 @@ the first hits.
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
 import json
 from collections import defaultdict
@@ -20,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiments import command
 from trivium.engine import Engine
 from trivium.fusion.artefact import save
 from trivium.fusion.registry import shipped, shipped_for, shipped_name
@@ -121,10 +121,8 @@ def same(hit: str, gold: str) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
+    parser = command.Parser(__doc__, takes="minutes a language, most of them to build its store")
+    parser.add_argument("--data", type=command.existing, required=True)
     parser.add_argument("--stores", type=Path, required=True)
     parser.add_argument("--languages", nargs="+")
     parser.add_argument("--embedder", default="e5")
@@ -132,6 +130,10 @@ def main() -> None:
     questions = read_questions(given.data)
     passages = read_passages(given.data, questions)
     languages = given.languages or sorted(questions, key=lambda one: (one != ENGLISH, one))
+    if unknown := set(languages) - questions.keys():
+        parser.error(
+            f"unknown languages {', '.join(sorted(unknown))}: the questions are in {', '.join(questions)}"
+        )
     given.stores.mkdir(parents=True, exist_ok=True)
     for language in languages:
         build(given.stores / language, passages[language], language, given.embedder)
@@ -183,4 +185,4 @@ def shown(cell: Sequence[float]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

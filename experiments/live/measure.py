@@ -11,26 +11,24 @@ Recorded answers are served by a local server in the formats of the real APIs (S
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 import os
 import random
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-
 import numpy as np
 
+from experiments import command
 from tests.fakes.live_server import Known, LiveServer, live_server
 from trivium.datasets.questions import read_questions
 from trivium.datasets.trace_gold import trace
 from trivium.engine import Engine
+from trivium.errors import InputError
 from trivium.graph.filter_language import parse
 from trivium.live.ask_sources import LiveSources
 from trivium.sample import pages_folder, question_files
@@ -88,7 +86,9 @@ def squeezed(text: str) -> str:
 def read(name: str) -> list[dict[str, object]]:
     file = DATA / name
     if not file.is_file():
-        sys.exit(f"expected evaluation data at {file}: set TRIVIUM_DATA, or measure only  --setting same")
+        raise InputError(
+            f"expected evaluation data at {file}: set TRIVIUM_DATA, or measure only  --setting same"
+        )
     return [json.loads(line) for line in file.read_text("utf-8").splitlines()]
 
 
@@ -115,14 +115,21 @@ def of_collection(engine: Engine, questions: Sequence[Question]) -> list[Asked]:
     ]
 
 
-def other(engine: Engine, half: int, rng: random.Random) -> tuple[list[Asked], dict[str, Pool]]:
-    """Return the questions and pools of the setting ``other``."""
-    home = of_collection(engine, [q for file in question_files() for q in read_questions(file)])
+def outside(half: int, rng: random.Random) -> tuple[dict[str, Pool], list[Asked]]:
+    """Return the pools of the setting ``other``, and the questions about them."""
     web, of_web = of_data("nq/qed_corpus.jsonl", "nq/qed_questions.jsonl", half - half // 2, rng)
     papers, of_papers = of_data(
         "domains/cranfield_corpus.jsonl", "domains/cranfield_questions.jsonl", half // 2, rng
     )
-    return [*rng.sample(home, half), *of_web, *of_papers], {"web": web, "papers": papers}
+    return {"web": web, "papers": papers}, [*of_web, *of_papers]
+
+
+def other(
+    engine: Engine, pools: dict[str, Pool], away: list[Asked], half: int, rng: random.Random
+) -> tuple[list[Asked], dict[str, Pool]]:
+    """Return the questions and pools of the setting ``other``."""
+    home = of_collection(engine, [q for file in question_files() for q in read_questions(file)])
+    return [*rng.sample(home, half), *away], pools
 
 
 def same(engine: Engine, whole: Engine, half: int, rng: random.Random) -> tuple[list[Asked], dict[str, Pool]]:
@@ -222,9 +229,7 @@ def show(title: str, rows: dict[str, Row], half: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command.Parser(__doc__, takes="minutes")
     parser.add_argument("--embedder", default="bge-small")
     parser.add_argument("--setting", choices=("other", "same"), default="other")
     parser.add_argument("--half", type=int, default=20, help="number of questions that each side answers")
@@ -237,6 +242,7 @@ def main() -> None:
     if given.links == "lowest":
         candidates.borrow = lambda table, *_: table
     rng = random.Random(given.seed)
+    away = outside(given.half, rng) if given.setting == "other" else ({}, [])
     with tempfile.TemporaryDirectory() as folder, live_server() as server:
         whole = build(Path(folder) / "whole", given.embedder)
         engine = whole
@@ -250,7 +256,7 @@ def main() -> None:
         asked, pools = (
             same(engine, whole, given.half, rng)
             if given.setting == "same"
-            else other(engine, given.half, rng)
+            else other(engine, *away, given.half, rng)
         )
         rows = measure(engine, whole, server, asked, pools, given.fusion)
         show(
@@ -264,4 +270,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

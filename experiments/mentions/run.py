@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import shutil
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import trivium
+from experiments import command
 
 MEASURES = ("hit@1", "hit@5", "recall@5", "all@5")
 
@@ -45,9 +45,15 @@ def drop_links(store: Path) -> None:
         engine.store.refresh()
 
 
-def main(corpus: str, questions: str, working: str) -> None:
-    folder = Path(working)
-    write_texts(Path(corpus), folder / "texts")
+def main() -> None:
+    """Build what is not there yet, and print the measures of both stores."""
+    parser = command.Parser(__doc__, takes="minutes, most of them to build the stores")
+    parser.add_argument("corpus", type=command.existing)
+    parser.add_argument("questions", type=command.existing)
+    parser.add_argument("folder", type=Path, help="for texts and stores")
+    given = parser.parse_args()
+    folder = given.folder
+    write_texts(given.corpus, folder / "texts")
     if not (folder / "mentions").exists():
         with trivium.Engine.create(folder / "mentions") as engine:
             print(engine.build([folder / "texts"], workers=1).added, "documents")
@@ -56,10 +62,10 @@ def main(corpus: str, questions: str, working: str) -> None:
         drop_links(folder / "without")
     for name in ("without", "mentions"):
         with trivium.Engine.open(folder / name) as engine:
-            report = engine.evaluate(questions, ["vector", "walk"], ["default"])
+            report = engine.evaluate(given.questions, ["vector", "walk"], ["default"])
             for system, row in report.to_json()["rows"].items():
                 print(name, system, {measure: round(row[measure], 3) for measure in MEASURES})
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    command.run(main)

@@ -13,11 +13,9 @@ found beside the links is not wrong; it counts as attested if its text is the te
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import random
 import re
-import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -26,9 +24,11 @@ from pathlib import Path
 
 import numpy as np
 
+from experiments import command
 from trivium.engine import Engine
 from trivium.entities.recogniser import NamedSpan, load_recogniser
 from trivium.entities.relations import described
+from trivium.errors import InputError
 from trivium.parser.sources.discover import discover, read
 from trivium.parser.sources.source_items import LeftOut, Problem
 from trivium.settings.limits import DEFAULT_LIMITS
@@ -157,12 +157,10 @@ class Counts:
 
 
 def main(given: Sequence[str] | None = None) -> None:
-    arguments = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    arguments = command.Parser(__doc__, takes="minutes")
     what = arguments.add_mutually_exclusive_group(required=True)
-    what.add_argument("--data", type=Path)
-    what.add_argument("--stated", metavar="STORE")
+    what.add_argument("--data", type=command.existing)
+    what.add_argument("--stated", type=command.store, metavar="STORE")
     arguments.add_argument("--recogniser", default="rules")
     arguments.add_argument("--half", choices=HALVES, default="all")
     arguments.add_argument("--pages", type=int)
@@ -176,7 +174,7 @@ def main(given: Sequence[str] | None = None) -> None:
     recogniser = load_recogniser(options.recogniser)
     pages = pages_in(options.data, options.half, options.pages)
     if not pages:
-        sys.exit(f"expected pages in {options.data}, found none")
+        raise InputError(f"expected pages in {options.data}, found none")
     known: set[str] = set()
     for page in pages:
         known.add(normalise_name(page.title))
@@ -233,4 +231,4 @@ def main(given: Sequence[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -10,15 +10,14 @@ little, from all passages. Names are titles and those of the rules; vectors of p
 
 from __future__ import annotations
 
-import argparse
 import math
 from collections import Counter, defaultdict
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 import trivium
+from experiments import command
 from trivium.datasets.questions import read_questions
 from trivium.entities.recogniser import RULES, load_recogniser
 from trivium.evaluation.evaluator import Evaluator
@@ -73,6 +72,8 @@ def read(store: Any, chunks: list[str], passages: Floats) -> Names:
 
 def steps_among(counts: list[Counter[int]], size: int) -> Any:
     """Return the steps (n, n) of a walker among passages and ``size`` names. An edge weighs a name's share in it."""
+    from scipy import sparse
+
     half = sparse.lil_array((len(counts) + size,) * 2)
     for row, own in enumerate(counts):
         for name, count in own.items():
@@ -127,9 +128,9 @@ def scores(names: Names, steps: Any, cosines: Floats, active: Scores) -> Floats:
 
 def main(arguments: list[str] | None = None) -> None:
     """Print the measures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("store")
-    parser.add_argument("questions")
+    parser = command.Parser(__doc__, takes="minutes", packages=("scipy",))
+    parser.add_argument("store", type=command.store)
+    parser.add_argument("questions", type=command.existing)
     given, rankings = parser.parse_args(arguments), []
     with trivium.Engine.open(given.store) as engine:
         traced = Evaluator(engine.searcher).trace(read_questions(given.questions))
@@ -147,4 +148,4 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -10,7 +10,6 @@ the page.
 
 from __future__ import annotations
 
-import argparse
 import json
 import socket
 import subprocess
@@ -23,17 +22,20 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from rich.console import Console
+from rich.table import Table as Grid
+
+from experiments import command
+from trivium.engine import Engine
+from trivium.sample import pages_folder
+
+with command.errors_in_one_line():
+    from selenium.webdriver import Chrome
+
+    from tests.browser.chrome import open_chrome, soon
+    from tests.browser.thread import all_of, one, pose, visit
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from rich.console import Console  # noqa: E402
-from rich.table import Table as Grid  # noqa: E402
-from selenium.webdriver import Chrome  # noqa: E402
-
-from tests.browser.chrome import open_chrome, soon  # noqa: E402
-from tests.browser.thread import all_of, one, pose, visit  # noqa: E402
-from trivium.engine import Engine  # noqa: E402
-from trivium.sample import pages_folder  # noqa: E402
 
 SIZES = {"phone": (390, 844), "tablet": (820, 1180), "desktop": (1440, 900)}
 QUESTIONS = ("Which probe visited Pluto?", "When was it launched?", "Who found the moons of Mars?")
@@ -58,9 +60,7 @@ return {...figures, first: first ? first.startTime : NaN};
 
 def main() -> None:
     """Load the page repeatedly and print the medians."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command.Parser(__doc__, takes="three minutes")
     parser.add_argument("--address", help="Address of a running server; by default the sample is served.")
     parser.add_argument("--openings", type=int, default=7, help="Number of page loads per kind and size.")
     given = parser.parse_args()
@@ -170,4 +170,4 @@ def serving(address: str | None) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

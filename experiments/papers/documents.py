@@ -48,7 +48,10 @@ def of_embedders(arguments: Sequence[str]) -> list[SetTable]:
     """Return a table of each task, and one of the means of all, beside those published."""
     known = published("study-7.2")
     columns = dict(zip(known.columns, embedders.MEASURES, strict=True))
-    found, tasks = embedders.measured(embedders.parser().parse_args(arguments))
+    options = embedders.parser().parse_args(arguments)
+    tasks = embedders.checked(options)
+    found: list[embedders.Row] = []
+    embedders.ask(tasks, options, found)
     made = []
     for task in tasks:
         own = [one for one in found if (one.task, one.length) == (task.name, task.length)]

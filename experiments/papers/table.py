@@ -32,10 +32,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from experiments import command
 from experiments.papers import answers, rankings
 from experiments.papers.formats import FORMATS, printed
 from experiments.papers.set_table import SetTable
-from trivium.errors import InputError, TriviumError
+from trivium.errors import InputError
 
 INTENTS = ("diffusion-2", "diffusion-3", "diffusion-4")
 ALONE = ("study-7.1", "study-7.2", "cmc")
@@ -56,11 +57,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     names = []
     while given and given[0] in TABLES:
         names.append(given.pop(0))
-    parser = argparse.ArgumentParser(
+    parser = command.Parser(
+        __doc__,
+        takes="minutes a set",
         prog="table",
         usage="table TABLE [TABLE ...] [OPTIONS]",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--format", choices=FORMATS, default="text")
@@ -71,11 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     own, rest = parser.parse_known_args(given) if of_experiment else (parser.parse_args(given), [])
     if not names:
         parser.error(f"expected some of {', '.join(TABLES)}")
-    try:
-        made = make(names, own, rest)
-    except TriviumError as error:
-        sys.exit(f"error: {error}")
-    print(printed(made, own.format), end="")
+    print(printed(make(names, own, rest), own.format), end="")
 
 
 def make(names: Sequence[str], given: argparse.Namespace, rest: Sequence[str]) -> list[SetTable]:
@@ -104,4 +101,4 @@ def make(names: Sequence[str], given: argparse.Namespace, rest: Sequence[str]) -
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

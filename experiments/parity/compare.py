@@ -9,13 +9,12 @@ overlap of the ten best. Then hit@5 of the default fusion on both stores, exact 
 
 from __future__ import annotations
 
-import argparse
 import json
-from pathlib import Path
 
 import numpy as np
 
 import trivium
+from experiments import command
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
 from trivium.fusion.score_table import Table
@@ -27,11 +26,9 @@ TOP = 10
 
 def main() -> None:
     """Run the comparison and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("questions", type=Path)
-    parser.add_argument("--stores", nargs=2, required=True, metavar="STORE")
+    parser = command.Parser(__doc__, takes="a minute or two")
+    parser.add_argument("questions", type=command.existing)
+    parser.add_argument("--stores", type=command.store, nargs=2, required=True, metavar="STORE")
     parser.add_argument("--sample", type=int, default=100, help="Number of questions (default 100).")
     parser.add_argument("--json", action="store_true", help="Print one JSON document.")
     given = parser.parse_args()
@@ -123,4 +120,4 @@ def hit_at_5(engine: trivium.Engine, questions: list[Question], *, exact: bool) 
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

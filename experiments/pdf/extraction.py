@@ -9,16 +9,15 @@ word pairs that are adjacent here too (reading order); and pages per second on o
 
 from __future__ import annotations
 
-import argparse
 import re
 import shutil
 import subprocess
-import sys
 import time
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+from experiments import command
 from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.pdf import read
 from trivium.parser.documents.pdf.lines import lines_of
@@ -55,12 +54,12 @@ class Counts:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("folder", type=Path, help="folder with PDF files")
+    parser = command.Parser(__doc__, takes="seconds a file")
+    parser.add_argument("folder", type=command.existing, help="folder with PDF files")
     parser.add_argument("--files", type=int, help="maximum number of files")
     options = parser.parse_args()
     if shutil.which("pdftotext") is None:
-        sys.exit("pdftotext is missing: install poppler-utils")
+        parser.error("pdftotext is missing: install poppler-utils")
     print(
         f"{'file':36} {'pages':>6} {'words':>9} {'extracted':>9} {'in chunks':>9} {'order':>8} {'pages/s':>8}"
     )
@@ -134,4 +133,4 @@ def words(text: str) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -9,11 +9,11 @@ questions, so that readers given its passages would be evaluated too favourably.
 
 from __future__ import annotations
 
-import argparse
 import json
 from dataclasses import replace
 from pathlib import Path
 
+from experiments import command
 from trivium.datasets.cross_validation import folds
 from trivium.datasets.questions import read_questions
 from trivium.fusion.hit_lists import load_hits, save_hits
@@ -22,12 +22,15 @@ FOLDS, SEED = 2, 0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--hits", type=Path, required=True, help="folder of hit lists, including squad.npz")
+    parser = command.Parser(__doc__, takes="seconds")
     parser.add_argument(
-        "--questions", type=Path, required=True, help="the question file that squad.npz was made from"
+        "--hits", type=command.existing, required=True, help="folder of hit lists, including squad.npz"
+    )
+    parser.add_argument(
+        "--questions",
+        type=command.existing,
+        required=True,
+        help="the question file that squad.npz was made from",
     )
     parser.add_argument("--out", type=Path, required=True)
     arguments = parser.parse_args()
@@ -53,4 +56,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -10,13 +10,15 @@ also asked with harmless passages instead.
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from collections.abc import Generator, Sequence
 
-from tests.answering.test_planted import PLANTED, QUESTION
-from tests.answering.world import HALL, LEAD, MOONS, SATURN, ground, hit, made_up, world
+from experiments import command
+
+with command.errors_in_one_line():  # they need pytest
+    from tests.answering.test_planted import PLANTED, QUESTION
+    from tests.answering.world import HALL, LEAD, MOONS, SATURN, ground, hit, made_up, world
 from trivium.answering.answer import answer
 from trivium.answering.events import Done
 from trivium.llm.chat_model import ChatModel, Message, Reply, ReplyUsage
@@ -89,9 +91,7 @@ def follows(name: str, text: str) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command.Parser(__doc__, takes="as the model takes")
     parser.add_argument("--model", default="local")
     arguments = parser.parse_args()
     model = Overheard(open_chat_model(arguments.model))
@@ -122,4 +122,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -23,17 +23,6 @@ PACKAGES = ("bm25s", "PyStemmer", "qdrant-client", "lancedb")
 """What these systems need besides Trivium."""
 UNTIMED = "Qdrant"
 """Systems whose names begin so have no times."""
-
-
-def missing() -> list[str]:
-    """Return the needed packages that are not installed."""
-    absent = []
-    for name in PACKAGES:
-        try:
-            version(name)
-        except PackageNotFoundError:
-            absent.append(name)
-    return absent
 
 
 def versions() -> dict[str, str]:

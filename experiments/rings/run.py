@@ -14,11 +14,9 @@ a set of which questions were in the default's training.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 import shutil
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +26,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 import trivium
+from experiments import command
 from experiments.rings import peers
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
@@ -110,28 +109,24 @@ SETS = (
 
 def main() -> None:
     """Ask what is not asked yet, print the tables and write them."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = command.Parser(
+        __doc__, takes="hours, most of them to embed; a set that is there is not asked again"
     )
     parser.add_argument("--out", type=Path, required=True, help="Folder of the results.")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="Folder of the data.")
-    parser.add_argument("--stores", type=Path, help="Folder of stores that exist, named as the sets.")
+    parser.add_argument("--data", type=command.existing, default="../shared/data", help="Folder of the data.")
+    parser.add_argument(
+        "--stores", type=command.existing, help="Folder of stores that exist, named as the sets."
+    )
     parser.add_argument("--only", nargs="+", choices=[one.name for one in SETS], help="Only these sets.")
     parser.add_argument("--limit", type=int, default=500, help="Maximum number of questions per set (500).")
     given = parser.parse_args()
-    for name in (absent := peers.missing()):
-        print(f"error: expected the package {name}: pip install {name}", file=sys.stderr)
+    parser.need(peers.PACKAGES)
     chosen = [one for one in SETS if given.only is None or one.name in given.only]
     lacking = [
         path for one in chosen for path in (*one.corpus, one.questions) if not (given.data / path).is_file()
     ]
-    for path in lacking:
-        print(
-            f"error: expected the file {given.data / path}: name the folder of the data (--data)",
-            file=sys.stderr,
-        )
-    if absent or lacking:
-        sys.exit(1)
+    if lacking:
+        parser.error(f"expected in {given.data} (--data) also the files {', '.join(dict.fromkeys(lacking))}")
     for one in chosen:
         folder = given.out / one.name
         if not (folder / "times.json").exists():
@@ -281,4 +276,4 @@ def _means(board: Leaderboard, systems: Sequence[str]) -> list[Cell]:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

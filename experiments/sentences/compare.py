@@ -10,7 +10,6 @@ own cosine is used instead.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +19,7 @@ from rich.progress import track
 from rich.table import Table as Grid
 
 import trivium
+from experiments import command
 from trivium.datasets.questions import read_questions
 from trivium.evaluation.evaluator import Evaluator
 from trivium.graph.schema import Label
@@ -33,11 +33,9 @@ SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 def main() -> None:
     """Run the experiment and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
-    parser.add_argument("--questions", nargs="+", type=Path, required=True)
+    parser = command.Parser(__doc__, takes="a minute")
+    parser.add_argument("--store", type=command.store, required=True)
+    parser.add_argument("--questions", nargs="+", type=command.existing, required=True)
     given = parser.parse_args()
     grid = Grid("sentence's share")
     columns = []
@@ -78,4 +76,4 @@ def first_gold(scores: NDArray[np.float64], gold: NDArray[np.bool_]) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -19,7 +19,6 @@ are counted by question, with an exact sign test.
 
 from __future__ import annotations
 
-import argparse
 import random
 import zlib
 from collections.abc import Iterator, Sequence
@@ -33,6 +32,7 @@ from numpy.typing import NDArray
 from rich.progress import track
 
 import trivium
+from experiments import command
 from trivium.datasets.questions import read_questions
 from trivium.embedding.manifest import manifest
 from trivium.embedding.model_files import locate
@@ -238,11 +238,9 @@ def sign_test(gained: int, lost: int) -> float:
 
 def main() -> None:
     """Run the experiment and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
-    parser.add_argument("--questions", nargs="+", type=Path, required=True)
+    parser = command.Parser(__doc__, takes="a quarter of an hour")
+    parser.add_argument("--store", type=command.store, required=True)
+    parser.add_argument("--questions", nargs="+", type=command.existing, required=True)
     parser.add_argument("--limit", type=int, help="maximum number of questions per file")
     given = parser.parse_args()
     with trivium.Engine.open(given.store) as engine:
@@ -265,4 +263,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -8,7 +8,6 @@ page should have (``with``) and should not have (``without``).
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import re
@@ -16,6 +15,8 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+from experiments import command
 
 HALVES = ("tune", "report", "all")
 Extract = Callable[[bytes], str]
@@ -116,8 +117,8 @@ def measure(folder: Path, half: str, extract: Extract, *, errors: bool) -> dict[
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser()
-    parser.add_argument("data", type=Path)
+    parser = command.Parser(__doc__, takes="a minute")
+    parser.add_argument("data", type=command.existing)
     parser.add_argument("--half", choices=HALVES, default="tune")
     parser.add_argument("--reader", choices=READERS, default="trivium")
     parser.add_argument("--errors", action="store_true")
@@ -131,4 +132,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -9,19 +9,17 @@ transcribed by the configured recogniser. Gold passages are those of the typed q
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-import jiwer
 import numpy as np
 from rich.console import Console
 from rich.progress import track
 from rich.table import Table as Grid
 
 import trivium
+from experiments import command
 from trivium.datasets.questions import read_questions
 from trivium.sample import folder as sample
 from trivium.speech import Samples, Speech
@@ -45,11 +43,9 @@ class Heard:
 
 def main() -> None:
     """Run the experiment and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
-    parser.add_argument("--questions", type=Path, default=sample() / "questions_single_hop.jsonl")
+    parser = command.Parser(__doc__, takes="five minutes", packages=("jiwer", "trivium[speech]"))
+    parser.add_argument("--store", type=command.store, required=True)
+    parser.add_argument("--questions", type=command.existing, default=sample() / "questions_single_hop.jsonl")
     parser.add_argument(
         "--count", type=int, default=30, help="Number of questions, evenly spread over the file."
     )
@@ -141,6 +137,8 @@ def error_rate(typed: Sequence[Question], heard: Sequence[Question]) -> float:
     """Return the word error rate (substitutions, deletions and insertions per spoken word), ignoring case and
     punctuation.
     """
+    import jiwer
+
     texts = [[normalise_name(question.text) for question in questions] for questions in (typed, heard)]
     return float(jiwer.wer(*texts))
 
@@ -152,4 +150,4 @@ def hits(engine: trivium.Engine, questions: Sequence[Question]) -> list[str]:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

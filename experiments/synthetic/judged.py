@@ -8,11 +8,11 @@ A useful judge gives high scores to the former throughout, and a low score for `
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Sequence
 
 from people import Case, several, single
 
+from experiments import command
 from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import open_chat_model
 from trivium.sample import folder
@@ -25,9 +25,7 @@ def main(
     arguments: Sequence[str] | None = None, open_model: Callable[[str], ChatModel] = open_chat_model
 ) -> None:
     """Print a table of kinds of questions x criteria."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = command.Parser(__doc__, takes="as the model takes")
     parser.add_argument("--model", required=True)
     parser.add_argument("--questions", type=int, default=10)
     given = parser.parse_args(arguments)
@@ -57,4 +55,4 @@ def _judged(case: Case, model: ChatModel) -> Judged:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

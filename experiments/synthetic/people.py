@@ -9,13 +9,13 @@ and another one drawn from the same file, as if a model claimed to need both.
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+from experiments import command
 from trivium.answering.passage_prompts import Source
 from trivium.datasets.questions import read_questions
 from trivium.sample import folder
@@ -30,10 +30,8 @@ Case = tuple[Question, list[Source]]
 
 def main() -> None:
     """Print a table of sets x checks with the share of questions that fail."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
+    parser = command.Parser(__doc__, takes="a minute")
+    parser.add_argument("--data", type=command.existing, required=True)
     data = parser.parse_args().data
     sample = folder()
     sets = {
@@ -105,4 +103,4 @@ def single(file: Path) -> Iterator[Case]:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -6,9 +6,9 @@ back to their chunks.
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 
+from experiments import command
 from trivium.datasets.trace_gold import trace
 from trivium.graph.open_store import open_store
 from trivium.graph.protocols import GraphStore
@@ -21,10 +21,8 @@ ALL = 10**9
 
 def main() -> None:
     """Run the experiment and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
+    parser = command.Parser(__doc__, takes="a minute")
+    parser.add_argument("--store", type=command.store, required=True)
     with open_store(parser.parse_args().store) as store:
         for kinds in (("paragraph",), ("paragraph", "list"), ("paragraph", "list", "table", "infobox")):
             for most in (20, 50, 200):
@@ -54,4 +52,4 @@ def _retrace(store: GraphStore) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -7,11 +7,11 @@ An interrupted run continues when the command is repeated.
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from experiments import command
 from trivium.graph.open_store import open_store
 from trivium.llm.chat_model import ChatModel
 from trivium.llm.registry import open_chat_model
@@ -28,10 +28,8 @@ def main(
     arguments: Sequence[str] | None = None, open_model: Callable[[str], ChatModel] = open_chat_model
 ) -> None:
     """Print a table, then every question that passed."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--store", required=True)
+    parser = command.Parser(__doc__, takes="as the model takes")
+    parser.add_argument("--store", type=command.store, required=True)
     parser.add_argument("--model", required=True)
     parser.add_argument("--out", type=Path, required=True, help="folder for the runs")
     parser.add_argument("--entities", type=int, default=40)
@@ -63,4 +61,4 @@ def main(
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -26,9 +25,10 @@ from negatives import balanced, hardest, hardest_of_each, sample_negatives
 from numpy.typing import NDArray
 
 import trivium
+from experiments import command
 from trivium.common.arrays import Floats
 from trivium.common.progress import Progress, StageProgress
-from trivium.errors import InputError, TriviumError
+from trivium.errors import InputError
 from trivium.evaluation.tables import share
 from trivium.fusion.features import Layout, counted, features
 from trivium.fusion.hit_lists import HitList
@@ -350,24 +350,19 @@ def fitness(outcome: Outcome) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Train one, save it, and say what it is fit for."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("hits", nargs="+", type=Path)
+    parser = command.Parser(__doc__, takes="minutes", packages=("trivium[train]",))
+    parser.add_argument("hits", nargs="+", type=command.existing)
     parser.add_argument("--out", type=Path, required=True)
     add_settings(parser)
     parser.add_argument("--split", choices=SPLITS, default=ThesisSettings().split)
     given = parser.parse_args(arguments)
-    try:
-        settings = settings_of(given, split=given.split)
-        load_keras()
-        collection = read(given.hits, folds=settings.folds if settings.split == "document" else 1)
-        outcome = train_thesis(deep_inputs(collection), settings)
-    except TriviumError as error:
-        sys.exit(f"error: {error}")
+    settings = settings_of(given, split=given.split)
+    load_keras()
+    collection = read(given.hits, folds=settings.folds if settings.split == "document" else 1)
+    outcome = train_thesis(deep_inputs(collection), settings)
     save_outcome(outcome, given.out)
     print(*fitness(outcome), f"saved in {given.out}", sep="\n")
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

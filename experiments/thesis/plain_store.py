@@ -11,17 +11,17 @@ the documents, such a store is built directly by
 
 from __future__ import annotations
 
-import argparse
 import sys
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
+from experiments import command
 from trivium.cli.terminal import progress
 from trivium.common.iteration import batched
 from trivium.embedding.late_chunking import is_plain
 from trivium.engine import Engine
-from trivium.errors import InputError, NotEmbeddedError, TriviumError
+from trivium.errors import InputError, NotEmbeddedError
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Vectors
 from trivium.graph.schema import Label, entity_text
@@ -32,16 +32,13 @@ _PAGES_AT_ONCE = 200
 
 def main() -> None:
     """Copy the store and embed its chunks."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = command.Parser(__doc__, takes="as embedding takes: 20 minutes for 25,000 passages")
+    parser.add_argument(
+        "--store", type=command.store, required=True, help="The store to copy; it is only read."
     )
-    parser.add_argument("--store", required=True, help="The store to copy; it is only read.")
     parser.add_argument("--out", required=True, help="The new store.")
     given = parser.parse_args()
-    try:
-        make(given.store, given.out)
-    except TriviumError as error:
-        sys.exit(f"error: {error}")
+    make(given.store, given.out)
 
 
 def make(store: str, out: str) -> None:
@@ -103,4 +100,4 @@ def _put(
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -40,11 +40,13 @@ from fuser import add_settings, settings_of
 from fuser_settings import SPLITS, ThesisSettings
 from tables import TrecRuns, set_tables
 
+from experiments import command
 from experiments.papers.formats import FORMATS, printed
 from experiments.papers.set_table import SetTable
 from trivium.answering.prompt_styles import prompt_style
 from trivium.datasets.cross_validation import clusters
-from trivium.errors import InputError, TriviumError
+from trivium.errors import InputError
+from trivium.evaluation.answers.ragas_judge import package_version
 from trivium.evaluation.trec_files import read_runs
 from trivium.llm.registry import find_chat_model, open_chat_model
 from trivium.training.fit import load_keras
@@ -64,12 +66,9 @@ READER = Path(__file__).parent / "prompts" / "reader.toml"
 def main(arguments: Sequence[str] | None = None) -> None:
     """Make tables and print them."""
     given = parser().parse_args(arguments)
-    try:
-        settings = settings_of(given)
-        source = checked(given)
-        made, pictured = make(given, source, settings)
-    except TriviumError as error:
-        sys.exit(f"error: {error}")
+    settings = settings_of(given)
+    source = checked(given)
+    made, pictured = make(given, source, settings)
     about = {
         "selector": given.selector,
         "set": given.set,
@@ -88,16 +87,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the command line."""
-    made = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    made = command.Parser(__doc__, takes="some minutes after the store; 4.3 as the model takes")
     made.add_argument(
         "tables", choices=TABLES, nargs="+", metavar="TABLE", help=f"Some of {', '.join(TABLES)}."
     )
-    made.add_argument("--store", help="Folder of the store, or bolt://HOST:PORT.")
-    made.add_argument("--questions", type=Path, nargs="+", default=[], help="Question files.")
-    made.add_argument("--nq", type=Path, help="Rows of Natural Questions, in place of both.")
+    made.add_argument("--store", type=command.store, help="Folder of the store, or bolt://HOST:PORT.")
+    made.add_argument("--questions", type=command.existing, nargs="+", default=[], help="Question files.")
+    made.add_argument("--nq", type=command.existing, help="Rows of Natural Questions, in place of both.")
     made.add_argument("--cache", type=Path, help="Folder for hit lists, answers, and the store of --nq.")
     made.add_argument(
-        "--trained-on", type=Path, nargs="+", default=[], metavar="HITS", help="Hit lists (.npz)."
+        "--trained-on", type=command.existing, nargs="+", default=[], metavar="HITS", help="Hit lists (.npz)."
     )
     made.add_argument(
         "--rows", nargs="*", metavar="ROW", help="Train these rows; none: only what needs no training."
@@ -106,12 +105,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--splits", type=int, help="Number of folds to judge.  [default: all]")
     made.add_argument("--format", choices=FORMATS, default="text")
     made.add_argument(
-        "--picture", type=Path, default=Path("figure-4.2.svg"), help="[default: figure-4.2.svg]"
+        "--picture", type=command.output, default=Path("figure-4.2.svg"), help="[default: figure-4.2.svg]"
     )
     made.add_argument("--selector", help="Of paths: match, llm, record:FILE, replay:FILE.")
     made.add_argument("--set", nargs="+", default=[], metavar="KEY=VALUE", help="Settings of retrievers.")
     made.add_argument("--runs", type=Path, help="Folder for TREC runs and judgements of the rows.")
-    made.add_argument("--run-in", type=Path, nargs="+", default=[], help="TREC runs to add.")
+    made.add_argument("--run-in", type=command.existing, nargs="+", default=[], help="TREC runs to add.")
     made.add_argument("--model", help="Reader of 4.3.  [default: TRIVIUM_CHAT_MODEL]")
     made.add_argument("--judge", help="Language model that judges 4.3 by ragas.")
     made.add_argument("--prompt", default=READER, help="Prompt of the reader: a style, or its TOML file.")
@@ -130,9 +129,6 @@ def checked(given: argparse.Namespace) -> Source:
         given.store, given.questions = str(given.cache / "store"), [given.nq]
     if not given.store or not given.questions:
         raise InputError("expected --store STORE with --questions FILE..., or --nq ROWS with --cache FOLDER")
-    for path in (*given.questions, *given.trained_on, *given.run_in):
-        if not path.exists():
-            raise InputError(f"expected a file, got {path}: there is none")
     if "4.2" in given.tables and not given.trained_on:
         raise InputError(
             "table 4.2 is by a network of questions with one hop: name their hit lists by --trained-on (--cache of 4.1"
@@ -146,7 +142,12 @@ def checked(given: argparse.Namespace) -> Source:
             raise InputError(
                 "table 4.3 needs a reader: --model openai:NAME or another, or TRIVIUM_CHAT_MODEL"
             )
-        if given.judge is None:
+        open_chat_model(given.model)
+        prompt_style(given.prompt)
+        if given.judge is not None:
+            open_chat_model(given.judge)
+            package_version()
+        else:
             print(
                 "4.3: factual correctness is left out: it needs --judge MODEL and the extra ragas",
                 file=sys.stderr,
@@ -167,17 +168,17 @@ def make(
 ) -> tuple[list[SetTable], dict[str, figure.Importance]]:
     """Return the tables in the order asked for, and the importances by set. Rows that several tables have are trained
     once."""
-    training, lists = hit_sets(source)
     wanted = [number for number in TABLES if number in given.tables and number != "figure"]
+    known = systems.variants(settings)
+    named = {number: TRAINED[number] if given.rows is None else tuple(given.rows) for number in wanted}
+    if unknown := sorted({row for rows in named.values() for row in rows} - known.keys()):
+        raise InputError(f"unknown row {', '.join(unknown)}: expected some of {', '.join(known)}")
+    training, lists = hit_sets(source)
     pictured: dict[str, figure.Importance] = {}
     if "figure" in given.tables:
         pictured["+".join(one.name for one in training.sets)] = figure.importance(training, settings)
         given.picture.write_text(figure.picture(pictured), "utf-8")
         print(f"drawn: {given.picture}", file=sys.stderr)
-    known = systems.variants(settings)
-    named = {number: TRAINED[number] if given.rows is None else tuple(given.rows) for number in wanted}
-    if unknown := sorted({row for rows in named.values() for row in rows} - known.keys()):
-        raise InputError(f"unknown row {', '.join(unknown)}: expected some of {', '.join(known)}")
     moved = {
         row: systems.transferred(given.trained_on, training, known[row])
         for row in dict.fromkeys(row for rows in named.values() for row in rows if given.trained_on)
@@ -266,4 +267,4 @@ def quiet_keras() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

@@ -10,15 +10,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array, csr_array
 
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import Adjacency
 from trivium.graph.schema import SEPARATOR, page_of, section_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 Pairs = NDArray[np.int64]
 """(k, 2) numbers of joined nodes, each pair once."""
@@ -87,6 +89,8 @@ def transition(links: Links, edges: Edges) -> csr_array:
     """Return the transition matrix (nodes, nodes): column j is the distribution after a step from node j. It sums to 1,
     or to 0 for a node without edges.
     """
+    from scipy.sparse import coo_array, csr_array
+
     first, last = len(links.chunks), len(links.chunks) + links.entities
     own = np.full(len(links.own), edges.own)
     if edges.sections == "instead":

@@ -8,12 +8,10 @@ the same number of candidates without a second round. Not part of the package.
 
 from __future__ import annotations
 
-import argparse
 import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from asked import DEPTH, Asked, Set, chunk_rows, read_set
@@ -21,6 +19,7 @@ from grid import others_find
 from runs import Setting, answer, cell, judge
 
 import trivium
+from experiments import command
 from trivium.evaluation.significance import mean_interval
 from trivium.fusion.hit_lists import HitList, load_hits
 from trivium.graph.records import Neighbour, rank_key
@@ -46,13 +45,11 @@ class Round:
 
 def main() -> None:
     """Run the experiment and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--joint", type=Path, required=True)
-    parser.add_argument("--multihop", type=Path, required=True)
-    parser.add_argument("--hits", type=Path, required=True)
+    parser = command.Parser(__doc__, takes="four minutes", packages=("scipy",))
+    parser.add_argument("--data", type=command.existing, required=True)
+    parser.add_argument("--joint", type=command.existing, required=True)
+    parser.add_argument("--multihop", type=command.existing, required=True)
+    parser.add_argument("--hits", type=command.existing, required=True)
     given = parser.parse_args()
     files = {
         name: (given.multihop / name, given.data / "multihop" / f"{name}_questions.jsonl")
@@ -60,6 +57,9 @@ def main() -> None:
     }
     files["earth"] = (given.joint, given.data / "nq" / "earth_questions.jsonl")
     files["squad"] = (given.joint, given.data / "wiki" / "squad_questions.jsonl")
+    for name, needed in files.items():
+        for path in (*needed, given.hits / f"{name}.npz"):
+            command.existing(path)
     for name, (store, questions) in files.items():
         with trivium.Engine.open(store) as engine:
             one = read_set(engine, questions, SAMPLE if name == "squad" else None)
@@ -178,4 +178,4 @@ def _say(name: str, one: Set, found: Sequence[set[str]]) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

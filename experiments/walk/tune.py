@@ -12,7 +12,6 @@ all retrievers with another walk in place of the package's.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from grid import grid, show
 from runs import DEEP, MULTIHOP, Setting, answer, cell, headline, judge
 
 import trivium
+from experiments import command
 
 SQUAD, QED = 400, 200
 TUNED = ("hotpotqa", "2wiki", "musique")
@@ -36,17 +36,23 @@ PICKED = {
 
 def main() -> None:
     """Read the questions, run the experiment and print the results."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    parser = command.Parser(
+        __doc__, takes="5 minutes (vary), 3 (grid), 10 seconds (confirm)", packages=("scipy",)
     )
     parser.add_argument("what", choices=["vary", "grid", "confirm"])
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--joint", type=Path, required=True)
-    parser.add_argument("--multihop", type=Path, required=True)
-    parser.add_argument("--hits", type=Path)
+    parser.add_argument("--data", type=command.existing, required=True)
+    parser.add_argument("--joint", type=command.existing, required=True)
+    parser.add_argument("--multihop", type=command.existing, required=True)
+    parser.add_argument("--hits", type=command.existing)
     given = parser.parse_args()
+    names = [name for name in MULTIHOP if (name in TUNED) != (given.what == "confirm")]
+    questions = [f"multihop/{name}_questions.jsonl" for name in names]
+    if given.what != "confirm":
+        questions += [f"{name}_questions.jsonl" for name in ("wiki/squad", "nq/earth", "nq/qed")]
+    for path in (*(given.multihop / name for name in names), *(given.data / name for name in questions)):
+        command.existing(path)
     if given.what == "confirm":
-        confirm([read_multihop(given.data, given.multihop, name) for name in MULTIHOP if name not in TUNED])
+        confirm([read_multihop(given.data, given.multihop, name) for name in names])
         return
     sets = list(read(given.data, given.joint, given.multihop))
     if given.what == "vary":
@@ -145,4 +151,4 @@ def variants() -> dict[str, Setting]:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

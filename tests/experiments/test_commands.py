@@ -17,6 +17,7 @@ from tests.fakes.chat_model import ScriptedModel
 from tests.fakes.openai_server import OpenAIServer, Request, chat, streamed
 from trivium import Engine
 from trivium.datasets.questions import read_questions
+from trivium.errors import InputError
 from trivium.evaluation.leaderboard import read_leaderboard
 from trivium.evaluation.trec_files import read_run, write_run
 from trivium.llm.chat_model import Message
@@ -159,7 +160,7 @@ def test_chunkers_on_documents_of_ones_own(tmp_path: Path, capsys: pytest.Captur
     )
     assert all(0 < row["hit@1"] <= row["hit@5"] <= 1 for row in made)
     file.write_text(json.dumps({"question": "Why?", "page": "Ceres"}), "utf-8")
-    with pytest.raises(SystemExit, match="expected questions with evidence"):
+    with pytest.raises(InputError, match="expected questions with evidence"):
         chunkers.main([*own, str(file)])
 
 

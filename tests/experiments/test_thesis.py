@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
@@ -14,12 +15,14 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
+from experiments import command
 from tests.built_stores import copy_of_sample
 from tests.training.world import needs_tensorflow
 from trivium import Engine
 from trivium.datasets.gold import Gold
 from trivium.datasets.questions import read_questions
 from trivium.embedding.late_chunking import is_plain
+from trivium.errors import InputError, TriviumError
 from trivium.evaluation.evaluator import Evaluator
 from trivium.evaluation.leaderboard import read_leaderboard
 from trivium.evaluation.trec_files import write_run
@@ -250,7 +253,7 @@ def test_runs_go_in_and_out(
     ranked = {place.name: place.means["hit@3"] for place in found.places}
     assert ranked["hybrid"] == pytest.approx(rows_of(made)["hybrid", "3 chunks"]["hit"])
     write_run(tmp_path / "right.run", "right", {"elsewhere": [("x", 1.0)]})
-    with pytest.raises(SystemExit, match=f"expected a run of these {QUESTIONS} questions"):
+    with pytest.raises(TriviumError, match=f"expected a run of these {QUESTIONS} questions"):
         table.main(["4.1", "--store", str(store), *map(str, [*given, *more])])
 
 
@@ -262,7 +265,7 @@ def test_several_hops(store: Path, cache: Path, tmp_path: Path, capsys: pytest.C
     two = tmp_path / "two.jsonl"
     two.write_text("\n".join(TWO_HOPS.read_text("utf-8").splitlines()[:2]), "utf-8")
     given = ["--questions", two, "--epochs", 1, "--cache", tmp_path]
-    with pytest.raises(SystemExit, match="is by a network of questions with one hop"):
+    with pytest.raises(InputError, match="is by a network of questions with one hop"):
         table.main(["4.2", "--store", str(store), *map(str, given)])
     (made,) = printed(capsys, "4.2", store, *given, "--trained-on", cache / f"{ALL_OF_ONE_HOP.stem}.npz")
     assert (tmp_path / "two.npz").exists()
@@ -434,16 +437,16 @@ def test_what_is_missing_is_said_in_a_line(
         (["figure", *usual, "--selector", "replay:nowhere"], "there is none"),
         (["4.1", *usual, "--share", "2"], "a share in"),
     ):
-        with pytest.raises(SystemExit, match=f"error: .*{said}"):
-            table.main(given)
-    capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            command.run(lambda given=given: table.main(given))  # type: ignore[misc]
+        assert ended.value.code == 2 and re.search(f"^error: .*{said}", capsys.readouterr().err, re.MULTILINE)
     few = tmp_path / "few.jsonl"
     few.write_text("\n".join(one_hop.read_text("utf-8").splitlines()[:3]), "utf-8")
-    with pytest.raises(SystemExit, match="3 questions"):
+    with pytest.raises(InputError, match="3 questions"):
         table.main(["figure", "--store", str(store), "--questions", str(few)])
     assert "is not as in the thesis: its chunks are embedded with their headings" in capsys.readouterr().err
     monkeypatch.setitem(sys.modules, "sklearn.ensemble", None)
-    with pytest.raises(SystemExit, match="pip install scikit-learn"):
+    with pytest.raises(InputError, match="pip install scikit-learn"):
         table.main(["figure", *usual])
 
 
