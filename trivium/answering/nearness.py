@@ -1,8 +1,9 @@
 """How probably passages are about a question, by an embedder of many languages.
 
-The trees of :mod:`trivium.answering.judge_parts` that know words alone cannot tell it in a language whose forms of words they
-do not know, nor where question and passages are in two. Cosines can, but across languages they are lower. So ``nearness.json``
-has a regression for each of the two cases, fitted to eleven languages by ``experiments/languages/refusal.py``.
+The trees for embedders without a fit of their own (:mod:`trivium.answering.judge_parts`) know words alone. These cannot
+tell it in a language whose forms of words they do not know, nor where question and passages are in two. Cosines can, but
+they are lower across languages. So ``nearness.json`` has a regression for each of the two cases, with a constant for each
+script, fitted by ``experiments/languages/refusal.py``. Passages are near from odds of .4 / .6.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 from trivium.answering.answer_parts import Part
 from trivium.answering.evidence import of_meaning
-from trivium.answering.question_language import foreign_language
+from trivium.answering.question_language import ANY_LANGUAGE
 from trivium.common.log_odds import probability_of
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
@@ -25,7 +26,10 @@ from trivium.graph.protocols import SearchStore
 _SAMPLED = 200
 """Characters at the beginning of a passage by which its script is told."""
 _IDEOGRAPHS = frozenset(["HIRAGANA", "KATAKANA", "HANGUL"])
-_OWN_LETTERS = {"VIETNAMESE": frozenset("ơưđ").union(map(chr, range(0x1EA0, 0x1EFA))), "TURKISH": frozenset("ığş")}
+_OWN_LETTERS = {
+    "VIETNAMESE": frozenset("ơưđ").union(map(chr, range(0x1EA0, 0x1EFA))),
+    "TURKISH": frozenset("ığş"),
+}
 """Languages in Latin script without lists of function words, by letters that hardly any other has."""
 _LEAST_SHARE = 0.03
 """The share of such letters from which a text is in that language."""
@@ -54,7 +58,8 @@ def nearness(
     """
     passages = list({part.passage.number: part.passage for part in parts}.values())
     asked, said = _script(question), _script(" ".join(one.body[:_SAMPLED] for one in passages))
-    across = asked != said or foreign_language(question, passages[0].analyzer.languages) is not None
+    language = ANY_LANGUAGE.language_of(question)
+    across = asked != said or language not in (None, *passages[0].analyzer.languages)
     fitted = _fitted()[embedder.identity.name]["across" if across else "within"]
     constants = fitted["constants"]
     odds = constants.get(f"{asked}>{said}" if across else said, constants[""])
