@@ -83,7 +83,9 @@ def collect(
 
 
 def fit(rows: Sequence[Row], names: Sequence[str], refused: float) -> dict[str, dict[str, float]]:
-    """Return weights, and a constant for each script or pair of them that refuses a share ``refused`` of what is there."""
+    """Return weights, and a constant for each script or pair of them that refuses a share ``refused`` of what is
+    there.
+    """
     values = np.array([[row.features[name] for name in names] for row in rows])
     there = np.array([row.there for row in rows])
     scripts = sorted({row.scripts for row in rows})
