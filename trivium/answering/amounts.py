@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from trivium.text.folding import tokens, written
+from trivium.text.folding import tokens
 
 _AMOUNTS = {
     "ar": "كم|واحد اثن ثلاث أربع خمس ست سبع ثمان تسع عشر مئة مائة مئات ألف آلاف مليون ملايين مليار نصف",
@@ -39,8 +39,8 @@ def lacks_amount(question: str, text: str) -> bool:
         return False
     asked = f" {' '.join(tokens(question))} "
     for language, (asks, amounts) in ((one, said.split("|")) for one, said in _AMOUNTS.items()):
-        if language in _UNSPACED and any(one in written(question) for one in asks.split(";")):
-            return not any(one in written(text) for one in amounts.split())
+        if language in _UNSPACED and any(one in question for one in asks.split(";")):
+            return not any(one in text for one in amounts.split())
         if language not in _UNSPACED and any(f" {one} " in asked for one in asks.split(";")):
             return not any(one.startswith(tuple(amounts.split())) for one in tokens(text))
     return False
