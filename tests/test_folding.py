@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.answering.passages import passages, respelled
-from trivium.text.folding import folded, tokens
+from trivium.text.folding import folded, tokens, words_of
 from trivium.text.languages import NAMES, Analyzer
-from trivium.text.normalise import normalise_name, terms
+from trivium.text.normalise import normalise_name, sentences, terms, words
 from trivium.types import Hit
 
 
@@ -106,3 +106,17 @@ def test_a_question_is_answered_as_the_passages_spell_it() -> None:
     hit = Hit("u", "Firefly email, N.A.S.A. or ﬁrewall", 1.0, 1, "Towns", "Towns", "paragraph", 0, 30)
     offered = passages([hit])
     assert respelled("An e mail, a firewall", offered) == "An email, a ﬁrewall"
+
+
+def test_signs_of_indian_scripts_belong_to_their_words() -> None:
+    """Vowels of Devanagari are marks, which once parted words into single consonants."""
+    assert tokens("हिन्दी में") == ["हिन्दी", "में"]
+    assert words("நன்றி, বাংলা") == ["நன்றி", "বাংলা"]
+    assert [one for one, _ in words_of("pre-हिन्दी")][:2] == ["pre", "हिन्दी"]
+
+
+def test_sentences_end_at_the_marks_of_their_scripts() -> None:
+    """Danda, Arabic question mark, Urdu full stop."""
+    for text, first in (("वे आए। वे गए।", "वे आए।"), ("من هو؟ هو هنا.", "من هو؟"), ("یہ ہے۔ وہ ہے۔", "یہ ہے۔")):
+        begin, end = sentences(text)[0]
+        assert text[begin:end] == first

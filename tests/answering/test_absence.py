@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
+import numpy as np
 import pytest
 
 from tests.answering.world import HALL, LEAD, MOONS, SATURN, WordEmbedder, hit, world
@@ -9,6 +12,7 @@ from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.answer import NOT_ASKED, WITHOUT_MODEL, AnswerContext, answer
 from trivium.answering.events import CLOSEST, NOT_FOUND, Done, Piece
 from trivium.answering.question_language import foreign_language
+from trivium.embedding.embedder import Vectors
 from trivium.types import Answer, EmbedderIdentity
 
 STORE = world()
@@ -87,6 +91,47 @@ def test_an_embedder_of_many_languages_needs_no_warning() -> None:
     """It finds passages in other languages; still words do not tell that there are none."""
     found = asked("Wer hat die Monde des Mars entdeckt?", None, WordEmbedder())
     assert (found.outcome, found.warnings) == ("closest", ())
+
+
+class Multilingual(WordEmbedder):
+    """Under the name of the embedder that was measured in many languages: whatever is asked is as near to sentences about
+    moons as ``cosine``, and far from others.
+    """
+
+    def __init__(self, cosine: float) -> None:
+        self.identity = EmbedderIdentity("e5", "1", 2)
+        self._cosine = cosine
+
+    def embed_query(self, text: str) -> Vectors:
+        """Always the same."""
+        return np.array([1.0, 0.0], np.float32)
+
+    def embed(self, texts: Sequence[str], progress: Callable[[int], None] | None = None) -> Vectors:
+        """By whether it speaks of moons."""
+        cosines = np.array([self._cosine if "moons" in text else 0.74 for text in texts], np.float32)
+        return np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Wer hat die Monde des Mars entdeckt?",
+        "谁发现了火星的卫星？",
+        "Ποιος ανακάλυψε τα φεγγάρια του Άρη;",
+        "Ay'ı kim keşfetti?",
+    ],
+)
+def test_cosines_of_many_languages_tell_what_is_absent(question: str) -> None:
+    """Nothing of these words is in the documents. Far from all of them the same question is called absent."""
+    assert asked(question, None, Multilingual(0.9)).outcome == "closest"
+    assert asked(question, None, Multilingual(0.75)).outcome == "absent"
+
+
+def test_within_a_language_words_count_beside_cosines() -> None:
+    """Where none of its words is said, a question has to be nearer."""
+    near = Multilingual(0.815)
+    assert asked("Who discovered the moons of Mars?", None, near).outcome == "answered"
+    assert asked(ELSEWHERE, None, near).outcome == "absent"
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,12 @@ def test_probabilities_add_up_to_one() -> None:
         "谢谢你",
         "どうもありがとう",
         "감사합니다",
+        "شكرا جزيلا",
+        "Καλημέρα σας",
+        "बहुत धन्यवाद",
+        "สวัสดีครับ",
+        "Çok teşekkür ederim",
+        "Xin chào",
         "ok thanks",
     ],
 )
@@ -162,7 +168,9 @@ def test_greetings_of_other_languages_are_greeted(text: str) -> None:
     assert searched == [] and whole.intent == "small_talk"
 
 
-@pytest.mark.parametrize("text", ["good practice", "cool chain", "nice biscuits", "great auk"])
+@pytest.mark.parametrize(
+    "text", ["good practice", "cool chain", "nice biscuits", "great auk", "สว", "السلام"]
+)
 def test_what_may_be_a_thing_is_searched_for(text: str) -> None:
     """Though it looks like small talk, which it is if no document has it."""
     assert talked(text, None)[1] == [text]

@@ -22,6 +22,7 @@ from trivium.answering.judge_parts import (
     thresholds_of,
     worth_asking,
 )
+from trivium.answering.nearness import knows_languages
 from trivium.answering.passages import NumberedPassage, continuations, passages
 from trivium.answering.prompting import make_prompt
 from trivium.answering.query_rewriting import Rewriting, rewrite_question
@@ -267,7 +268,8 @@ def _quotation(read: _Read, context: AnswerContext, language: str | None) -> _An
     quotation = quoted(near=False)
     if quotation.outcome != "answered" and not read.told:
         quotation = _of_quoted_row(read, context) or quotation
-    if language is None or quotation.outcome != "absent" or not read.offered:
+    told = language is None or knows_languages(context.embedder.identity.name)
+    if told or quotation.outcome != "absent" or not read.offered:
         return _Answered(quotation)
     # Words cannot tell that a collection in another language has no answer.
     return _Answered(quoted(near=True), language=language)
@@ -298,7 +300,8 @@ def _written(
     quotation = _quotation(read._replace(judgement=judged), context, language)
     near = _is_near(question, read, context, judged, rarity)
     unsaid = quotation.said.outcome == "absent" and quotation.said.text != NOT_FOUND
-    if unsaid or not (near or language or quotation.said.outcome == "answered"):
+    untold = language is not None and not knows_languages(context.embedder.identity.name)
+    if unsaid or not (near or untold or quotation.said.outcome == "answered"):
         # A small model would answer all the same.
         unanswered = quotation.said if unsaid else absent()
         return (yield from _quoted(_Answered(unanswered, warning=NOT_ASKED)))

@@ -1,4 +1,5 @@
-"""Whether a part of a passage has what a question asks for: a time, a place, a number or a measure, by rules for English.
+"""Whether a part of a passage has what a question asks for: a time, a place, a number or a measure, by rules for English
+(an amount in other languages, too: :mod:`trivium.answering.amounts`).
 
 The trees and the reader (:mod:`trivium.answering.judge_parts`) take "The summer party is on 21 June" for an answer to
 "How much does the summer party cost?", since it says all the rest. Only what is certain is told here: code and lists are
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from trivium.answering.amounts import lacks_amount
 from trivium.answering.answer_parts import Part
 from trivium.text.normalise import NUMBER_WORDS
 from trivium.types import ChunkKind
@@ -76,9 +78,11 @@ def lacks_kind(question: str, part: Part) -> bool:
     """
     asks = next((one for one in _KINDS if one.match(question)), None)
     boxed = part.kind in ("code", "list") or part.passage.hit.kind == ChunkKind.INFOBOX
-    if asks is None or boxed or "|" in part.text:
+    if boxed or "|" in part.text:
         return False
     text = part.shown
+    if asks is None:
+        return lacks_amount(question, text)
     if part.kind == "row" and (asks is _PLACED or (asks is _DATED and _NUMBER.search(text))):
         return False
     if asks is _COUNTED:

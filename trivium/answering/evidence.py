@@ -123,7 +123,7 @@ def features(
         row |= more
     leading = ["said", "said_with_headings"]
     if embedder is not None:
-        for row, meant in zip(rows, _of_meaning(question, parts, embedder, store), strict=True):
+        for row, meant in zip(rows, of_meaning(question, parts, embedder, store), strict=True):
             row |= meant
         leading.append("cosine")
     for name in leading:
@@ -304,7 +304,7 @@ def _wanted(wanted: bool, there: bool) -> float:
     return float(wanted) * (1.0 if there else -1.0)
 
 
-def _of_meaning(
+def of_meaning(
     question: str, parts: Sequence[Part], embedder: Embedder, store: SearchStore | None
 ) -> list[dict[str, float]]:
     """Return cosines of a question with the sentences of parts: the highest and the mean of each part, the highest of

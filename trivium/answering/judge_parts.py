@@ -22,6 +22,7 @@ from trivium.answering.answer_parts import Part, parts_of
 from trivium.answering.asked_kind import asks_for_one, lacks_kind
 from trivium.answering.evidence import as_rows, features, of_all
 from trivium.answering.follow_up_questions import own_terms, topic_terms
+from trivium.answering.nearness import knows_languages, nearness
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, names_and_numbers
 from trivium.answering.reader_network import load_reader
@@ -363,7 +364,8 @@ def are_about(found: Judgement, confidence: float, embedder: EmbedderIdentity) -
     if reader is not None:
         return reader.are_about(confidence, found.nearness)
     _, nothing, near = thresholds_of(embedder.name)
-    return (found.nearness >= near and found.best >= nothing) or confidence >= _ALONE
+    said = found.best >= nothing or knows_languages(embedder.name)  # other words, or another language
+    return (found.nearness >= near and said) or confidence >= _ALONE
 
 
 def judge(
@@ -388,6 +390,8 @@ def judge(
         )
     ]
     found.sort(key=lambda one: (-one.probability, len(one.part.shown), one.part.passage.number))
+    if knows_languages(embedder.identity.name):
+        return Judgement(found, nearness(question, rows, parts, embedder, store))
     intercept, *weights = trees.of_all.tolist()
     together = zip(weights, of_all(rows, found[0].probability), strict=True)
     odds = intercept + sum(weight * value for weight, value in together)

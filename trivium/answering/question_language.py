@@ -16,7 +16,7 @@ MIN_SHARE = 0.3
 """Minimum share of function words of the language in the question."""
 _SHOWS_LANGUAGE = re.compile(r"^\W*¿|[\u0400-\u04ff]")
 """Spanish and Cyrillic marks, beside which one function word is enough."""
-_ALL = Analyzer(tuple(NAMES))
+ANY_LANGUAGE = Analyzer(tuple(NAMES))
 
 
 def foreign_language(question: str, languages: Collection[str]) -> str | None:
@@ -27,7 +27,7 @@ def foreign_language(question: str, languages: Collection[str]) -> str | None:
     'de'
     >>> foreign_language("Who sang Je ne regrette rien?", ["en"])
     """
-    best = _ALL.language_of(question)
+    best = ANY_LANGUAGE.language_of(question)
     if best is None or best in languages:
         return None
     own = function_words(best)

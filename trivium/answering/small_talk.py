@@ -38,6 +38,12 @@ _TALK = {
     "zh": "谢谢|你好 您好|再见|你 您 早上好 晚上好 非常",
     "ja": "ありがとう ありがとうございます|こんにちは おはよう おはようございます こんばんは|さようなら|どうも",
     "ko": "감사합니다 고마워요|안녕하세요|안녕히가세요|",
+    "ar": "شكرا|مرحبا أهلا عليكم|وداعا|جزيلا لك السلام صباح مساء الخير النور إلى اللقاء مع السلامة و سهلا",
+    "el": "ευχαριστώ|γεια χαίρετε καλημέρα καλησπέρα|αντίο καληνύχτα|πολύ σας σου",
+    "hi": "धन्यवाद शुक्रिया|नमस्ते नमस्कार|अलविदा|बहुत आपका सुप्रभात शुभ रात्रि",
+    "th": "ขอบคุณ|สวัสดี|ลาก่อน|ครับ ค่ะ คะ มาก",
+    "tr": "teşekkürler teşekkür sağol|merhaba selam günaydın|hoşçakal görüşürüz|çok ederim iyi günler akşamlar geceler",
+    "vi": "cảm ơn|chào|tạm biệt|xin bạn rất nhiều buổi sáng",
 }
 """Thanks, greetings, farewells, and what is no topic beside them, by language."""
 _OF_THE_CONVERSATION = {
@@ -130,7 +136,7 @@ def _spoken(said: str) -> frozenset[str]:
 def _pieces(said: str, language: str, known: frozenset[str]) -> frozenset[str]:
     """Return the words of a text if all of them are ``known``, else none; the longest ones where no spaces part them."""
     spoken = words(said)
-    if language in WITHOUT_SPACES:
+    if language in (*WITHOUT_SPACES, "th"):
         rest, spoken = "".join(spoken), []
         while rest:
             longest = max((one for one in known if rest.startswith(one)), key=len, default="")

@@ -21,9 +21,13 @@ _MANY_MARKS = re.compile(
 _LONGEST = 100
 """Longer tokens are found by their words only. Longer runs of characters are not cached."""
 _CACHED = 1 << 16
-_TOKEN = re.compile(r"\w++(?:['\-./:^]{1,2}+\w++)*+")
-_PART = re.compile(r"[^\W_]+")
-_HYPHENATED = re.compile(r"[\w'\-]+")
+SIGNS_IN_WORDS = "".join(
+    chr(code) for code in range(0x0900, 0x0E00) if unicodedata.category(chr(code)) in ("Mn", "Mc")
+)
+"""Vowels and other signs inside of words of the scripts of India, which regular expressions do not count as letters."""
+_TOKEN = re.compile(rf"[\w{SIGNS_IN_WORDS}]++(?:['\-./:^]{{1,2}}+[\w{SIGNS_IN_WORDS}]++)*+")
+_PART = re.compile(rf"(?:[^\W_]|[{SIGNS_IN_WORDS}])+")
+_HYPHENATED = re.compile(rf"[\w{SIGNS_IN_WORDS}'\-]+")
 _ACRONYM = re.compile(r"(?<!\w)[^\W\d_]{1,2}(?:\.[^\W\d_]{1,2})+(?!\w)")
 _ENDING = re.compile(r"'(?:s|t|re|ve|ll|d|m)(?!\w)")
 """English endings (*Earth's*, *don't*), which are words of their own."""

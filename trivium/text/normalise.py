@@ -8,11 +8,13 @@ from collections.abc import Iterator
 
 import Stemmer
 
-from trivium.text.folding import Cache, folded, spellings, tokens, words_of
+from trivium.text.folding import SIGNS_IN_WORDS, Cache, folded, spellings, tokens, words_of
 from trivium.text.folding import composed as composed
 from trivium.text.sentence_ends import SentenceEnds
 
-_WORD = re.compile(r"\w+", re.UNICODE)
+_WORD = re.compile(
+    rf"[\w{SIGNS_IN_WORDS}\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]+", re.UNICODE
+)  # with signs of Thai
 _TOKEN = re.compile(r"\w+|[^\w\s]", re.UNICODE)
 _SPACE = re.compile(r"\s+", re.UNICODE)
 _PARENTHESIS = re.compile(r"(?<!\s)\s*+\([^()]*\)$")
@@ -20,7 +22,7 @@ _LINE = re.compile(r"[^\n]+")
 # Citation marks after the full stop belong to the sentence before them.
 _MARKS = r"""['"”’»)]*(?:\s*\[\d{1,3}\])*"""
 _SENTENCE_END = re.compile(
-    rf"(?<![.!?…])[.!?…]++{_MARKS}(?=\s+(?:[^\sa-z(]|\([^a-z])|\s*$)|[。！？]++{_MARKS}"
+    rf"(?<![.!?…])[.!?…]++{_MARKS}(?=\s+(?:[^\sa-z(]|\([^a-z])|\s*$)|[。！？؟۔।॥]++{_MARKS}"
 )
 # Full stops that do not end a sentence: after titles, other abbreviations before a capital or a number, and initials
 # ("J. Smith", "U.S.").
@@ -28,9 +30,9 @@ _ABBREVIATED = re.compile(
     r"(?:\b(?:Dr|Mr|Mrs|Ms|Prof|St|Sr|Jr|Lt|Col|Gen|Gov|Sen|Rep|Rev|Hon|Mt|Ft|No|Nos|Fig|Vol|vol|pp|p|ca|c|cf|vs|v"
     r"|approx|est|b|d|r|fl|e\.g|i\.e)|(?<![^\W\d_])[A-HJ-Z])\.$"
 )
-STOPS = tuple(".!?…。！？]\"'”’)")
+STOPS = tuple(".!?…。！？؟۔।॥]\"'”’)")
 """Characters that end a complete sentence, including a citation or closing quotation mark after its full stop."""
-_CLOSING = " \t\n.!?…。！？؟"
+_CLOSING = " \t\n.!?…。！？؟۔।॥"
 """Characters that close a sentence, including white space."""
 _LIST_ITEM = re.compile(r"(?:\d{1,3}\.){1,9}")
 _INK = re.compile(r"\S")
