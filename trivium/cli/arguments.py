@@ -21,7 +21,6 @@ from trivium.llm.registry import NO_MODEL, check_provider, find_chat_model
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.settings.limits import LIMIT_SETTINGS, InputLimits
 from trivium.settings.settings import WITHDRAWN, Settings, load_settings
-from trivium.text.languages import AUTO, check_language
 
 if TYPE_CHECKING:  # imported lazily, when there is a value to validate
     from trivium.answering.writing_options import WritingOptions
@@ -182,22 +181,6 @@ def check_embedder(name: str | None) -> None:
     names = known_embedders()
     if name is not None and name.partition(":")[0] not in {embedder.partition(":")[0] for embedder in names}:
         raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="--embedder")
-
-
-def check_default_embedder(language: str | None, store: str) -> None:
-    """Raise before anything is created when a new store in another language would use an English-only default. The
-    embedder of an existing store is checked when the store is open.
-    """
-    if language is None or check_language(language) == AUTO:
-        return
-    from trivium.embedding.registry import default_name
-    from trivium.graph.open_store import may_hold_something
-
-    if not may_hold_something(store):
-        from trivium.index.document_languages import check_embedder_knows
-
-        known = check_language(language)
-        check_embedder_knows(known, default_name(language=known))
 
 
 @dataclass(frozen=True, slots=True)
