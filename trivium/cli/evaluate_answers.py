@@ -38,9 +38,7 @@ def evaluate_answers(
     k: AnswerFromOption = 6,
     sample: Annotated[
         int | None,
-        typer.Option(
-            "--sample", min=1, help="Use a random sample of this many questions.", show_default=False
-        ),
+        typer.Option("--sample", min=1, help="Use a random sample of this many questions."),
     ] = None,
     model: ModelOption = None,
     judge: Annotated[
@@ -51,7 +49,6 @@ def evaluate_answers(
             help="Language model, named as for --model, that judges the answers. May be repeated: the scores of several"
             " judges are averaged.",
             rich_help_panel=_JUDGING,
-            show_default=False,
         ),
     ] = None,
     judge_by: Annotated[
@@ -62,7 +59,6 @@ def evaluate_answers(
             help="Method of --judge, one or more of: grades (relevancy, correctness, faithfulness, hallucination,"
             " specific information), ragas (the package).  \\[default: grades]",
             rich_help_panel=_JUDGING,
-            show_default=False,
         ),
     ] = None,
     bertscore: Annotated[
@@ -72,7 +68,6 @@ def evaluate_answers(
             metavar="MODEL",
             help="Compute BERTScore with this model: a name such as roberta-large, or FOLDER:LAYERS.",
             rich_help_panel=_JUDGING,
-            show_default=False,
         ),
     ] = None,
     folder: Annotated[
@@ -81,7 +76,6 @@ def evaluate_answers(
             "--out",
             "-o",
             help="Folder for answers, judgements and the report.  \\[default: QUESTIONS-answers]",
-            show_default=False,
         ),
     ] = None,
     json: Json = False,
