@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from types import TracebackType
@@ -62,23 +62,20 @@ class Neo4jStore(GraphReads, KeywordReads, VectorsPart, PictureVectorsPart, Grap
     @classmethod
     def create(cls, address: str) -> Self:
         """Create an empty store in a database. Raises StoreError if there is one already."""
-        connection = _connect(address)
-        try:
-            prepare(connection)
-            choose_style(connection)
-            return cls(connection, detect(connection))
-        except BaseException:
-            connection.close()
-            raise
+        return cls._of(address, prepare)
 
     @classmethod
     def open(cls, address: str) -> Self:
         """Open the store in a database. Raises StoreNotFoundError if there is none, StoreFormatError for one of another
         version.
         """
+        return cls._of(address, recognise)
+
+    @classmethod
+    def _of(cls, address: str, begin: Callable[[Connection], None]) -> Self:
         connection = _connect(address)
         try:
-            recognise(connection)
+            begin(connection)
             choose_style(connection)
             return cls(connection, detect(connection))
         except BaseException:
