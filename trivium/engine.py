@@ -25,7 +25,7 @@ from trivium.embedding.registry import open_embedder
 from trivium.embedding.store_embedder import QUESTIONS, RememberedQuestions, StoreEmbedder
 from trivium.engine_parts import EngineParts
 from trivium.errors import InputError, StoreError
-from trivium.graph.filter_language import Where
+from trivium.graph.filter_conditions import Where
 from trivium.graph.open_store import open_or_create_store, open_store
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import StoreInfo

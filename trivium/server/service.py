@@ -17,7 +17,7 @@ from trivium.answering.events import AnswerEvent
 from trivium.answering.writing_options import WritingOptions
 from trivium.common.idle_cores import alone, available_cores
 from trivium.engine import Engine
-from trivium.graph.filter_language import Where
+from trivium.graph.filter_conditions import Where
 from trivium.llm.chat_model import ChatModel
 from trivium.search.requests import AskOptions
 from trivium.server.answer_cache import AnswerCache

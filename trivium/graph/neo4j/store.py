@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
-from trivium.graph.filter_language import Condition
+from trivium.graph.filter_conditions import Condition
 from trivium.graph.neo4j.address import parse_address
 from trivium.graph.neo4j.check import Neo4jChecker
 from trivium.graph.neo4j.connection import Connection

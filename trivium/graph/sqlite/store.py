@@ -18,7 +18,7 @@ from trivium.graph.arrays.chunk_details import ChunkDetails
 from trivium.graph.arrays.filtered_search import ArrayWithin
 from trivium.graph.arrays.search import ArrayReads
 from trivium.graph.arrays.snapshot import IndexSnapshot
-from trivium.graph.filter_language import Condition
+from trivium.graph.filter_conditions import Condition
 from trivium.graph.filter_matching import ChunkFacts
 from trivium.graph.page_graph import PageGraph, RelationEdge
 from trivium.graph.records import (
