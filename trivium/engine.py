@@ -13,12 +13,12 @@ from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequen
 from contextlib import aclosing
 from dataclasses import fields
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from trivium.answering.events import AnswerEvent, Done
 from trivium.common import stopping
 from trivium.common.argument_checks import check_known, checked, shown
+from trivium.common.closing import Closing
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.embedder import Embedder
 from trivium.embedding.registry import open_embedder
@@ -70,7 +70,7 @@ processes import them in advance.
 """
 
 
-class Engine:
+class Engine(Closing):
     """A store together with the parts that build, search and question it.
 
     Create one with :meth:`create` or :meth:`open`, and close it or use it as a context manager. Its parts
@@ -211,14 +211,6 @@ class Engine:
             self._processes.close()
         self._embedder.close()
         self.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def embedder(self) -> Embedder:
