@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, Unpack
@@ -449,15 +448,11 @@ class Engine(Closing):
         check_known("ask", options, [one.name for one in fields(AskRequest)])
         return answer_stream(self.searcher, AskRequest(question, **options))
 
-    async def aask_stream(
-        self, question: str, **options: Unpack[AskOptions]
-    ) -> AsyncGenerator[AnswerEvent, None]:
+    def aask_stream(self, question: str, **options: Unpack[AskOptions]) -> AsyncGenerator[AnswerEvent, None]:
         """Run :meth:`ask_stream` in a thread, without blocking the event loop. Cancelling or closing it
         (:func:`contextlib.aclosing`) stops the model.
         """
-        async with aclosing(stopping.iterated(lambda: self.ask_stream(question, **options))) as events:
-            async for event in events:
-                yield event
+        return stopping.iterated(lambda: self.ask_stream(question, **options))
 
     @checked
     def check(
