@@ -306,15 +306,8 @@ class ExplainBody(Given):
 
     def request(self) -> SearchRequest:
         """Return the search to explain."""
-        return SearchRequest(
-            self.question,
-            k=self.k,
-            retrievers=self.retrievers,
-            fusion=self.fusion,
-            settings=self.settings,
-            where=self.where,
-            recall=self.recall_query,
-        )
+        same = {name: getattr(self, name) for name in _SAME if name in type(self).model_fields}
+        return SearchRequest(self.question, recall=self.recall_query, **same)
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -9,7 +9,7 @@ from pathlib import Path
 from trivium.common import stopping
 from trivium.errors import InputError, TriviumError
 from trivium.settings.settings import Settings, load_settings
-from trivium.speech.protocols import MAX_SECONDS, Recogniser, Samples, Transcript, Voice
+from trivium.speech.protocols import Recogniser, Samples, Transcript, Voice
 from trivium.speech.registry import check_recogniser, check_voice, open_recogniser, open_voice
 from trivium.speech.sentences import spoken_sentences
 
@@ -53,11 +53,6 @@ class Speech:
     def speaks(self) -> bool:
         """Whether speech synthesis is installed."""
         return _passes(self.check_speaking)
-
-    @property
-    def seconds(self) -> float:
-        """Maximum duration of audio for the configured recogniser."""
-        return MAX_SECONDS
 
     @property
     def recogniser(self) -> Recogniser:
