@@ -10,22 +10,21 @@ from __future__ import annotations
 
 import threading
 from collections.abc import AsyncGenerator, Generator, Iterable, Mapping, Sequence
-from contextlib import aclosing
 from dataclasses import fields
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, Unpack
 
 from trivium.answering.events import AnswerEvent, Done
 from trivium.common import stopping
 from trivium.common.argument_checks import check_known, checked, shown
+from trivium.common.closing import Closing
 from trivium.common.progress import Progress, StageProgress
 from trivium.embedding.embedder import Embedder
 from trivium.embedding.registry import open_embedder
 from trivium.embedding.store_embedder import QUESTIONS, RememberedQuestions, StoreEmbedder
 from trivium.engine_parts import EngineParts
 from trivium.errors import InputError, StoreError
-from trivium.graph.filter_language import Where
+from trivium.graph.filter_conditions import Where
 from trivium.graph.open_store import open_or_create_store, open_store
 from trivium.graph.protocols import GraphStore
 from trivium.graph.records import StoreInfo
@@ -70,7 +69,7 @@ processes import them in advance.
 """
 
 
-class Engine:
+class Engine(Closing):
     """A store together with the parts that build, search and question it.
 
     Create one with :meth:`create` or :meth:`open`, and close it or use it as a context manager. Its parts
@@ -211,14 +210,6 @@ class Engine:
             self._processes.close()
         self._embedder.close()
         self.store.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @property
     def embedder(self) -> Embedder:
@@ -457,15 +448,11 @@ class Engine:
         check_known("ask", options, [one.name for one in fields(AskRequest)])
         return answer_stream(self.searcher, AskRequest(question, **options))
 
-    async def aask_stream(
-        self, question: str, **options: Unpack[AskOptions]
-    ) -> AsyncGenerator[AnswerEvent, None]:
+    def aask_stream(self, question: str, **options: Unpack[AskOptions]) -> AsyncGenerator[AnswerEvent, None]:
         """Run :meth:`ask_stream` in a thread, without blocking the event loop. Cancelling or closing it
         (:func:`contextlib.aclosing`) stops the model.
         """
-        async with aclosing(stopping.iterated(lambda: self.ask_stream(question, **options))) as events:
-            async for event in events:
-                yield event
+        return stopping.iterated(lambda: self.ask_stream(question, **options))
 
     @checked
     def check(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from typing_extensions import TypedDict
 
 from trivium.answering.answer_layout import as_markdown
 from trivium.errors import MissingExtraError
-from trivium.types import Answer, Hit, LiveOrigin
+from trivium.types import Answer, Citation, Hit, LiveOrigin
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -67,42 +67,17 @@ class HitFields(TypedDict):
     named: list[str]
 
 
-def live_json(origin: LiveOrigin | None) -> LiveFields | None:
-    """Convert the origin of a passage; None for passages of the collection."""
-    if origin is None:
-        return None
-    return {
-        "source": origin.source,
-        "address": origin.address,
-        "published": origin.published,
-        "retrieved": origin.retrieved,
-    }
-
-
 def hit_json(hit: Hit) -> HitFields:
     """Convert a hit, with every field of the contract."""
-    return {
-        "uri": hit.uri,
-        "text": hit.text,
-        "score": hit.score,
-        "rank": hit.rank,
-        "page": hit.page,
-        "section": hit.section,
-        "kind": hit.kind,
-        "start": hit.start,
-        "end": hit.end,
-        "contributions": dict(hit.contributions),
-        "provenance": dict(hit.provenance),
-        "baseline": hit.baseline,
-        "probability": hit.probability,
-        "document": hit.document,
-        "pages": list(hit.pages),
-        "format": hit.format,
-        "metadata": dict(hit.metadata),
-        "live": live_json(hit.live),
-        "rerank_score": hit.rerank_score,
-        "named": list(hit.named),
-    }
+    fields = {name: getattr(hit, name) for name in HitFields.__annotations__}
+    fields |= {name: dict(fields[name]) for name in ("contributions", "provenance", "metadata")}
+    fields |= {name: list(fields[name]) for name in ("pages", "named")}
+    return cast(HitFields, {**fields, "live": None if hit.live is None else asdict(hit.live)})
+
+
+def citation_json(citation: Citation) -> dict[str, Any]:
+    """Convert a citation."""
+    return {**asdict(citation), "pages": list(citation.pages)}
 
 
 def hit_of(fields: HitFields) -> Hit:
@@ -165,7 +140,7 @@ def answer_json(answer: Answer) -> dict[str, Any]:
             }
             for s in answer.statements
         ],
-        "citations": [{**asdict(citation), "pages": list(citation.pages)} for citation in answer.citations],
+        "citations": [citation_json(citation) for citation in answer.citations],
         "passages": [hit_json(hit) for hit in answer.passages],
         "model": answer.model,
         "usage": asdict(answer.usage),
@@ -211,9 +186,7 @@ def report_json(report: IngestReport) -> dict[str, Any]:
         "skipped": list(report.skipped),
         "removed": list(report.removed),
         "replaced": list(report.changed),
-        "duplicates": [
-            {"page": copy.page, "kept": copy.kept, "dropped": copy.dropped} for copy in report.duplicates
-        ],
+        "duplicates": [asdict(copy) for copy in report.duplicates],
         "problems": [{"location": p.location, "reason": p.reason} for p in report.problems],
         "problems_left_out": report.unlisted,
         "incomplete": [{"location": p.location, "reason": p.reason} for p in report.incomplete],

@@ -23,7 +23,7 @@ from experiments import command
 from trivium.datasets.questions import read_questions
 from trivium.sample import folder as sample
 from trivium.speech import Samples, Speech
-from trivium.speech.wav import wav_file
+from trivium.speech.speech import wav_file
 from trivium.text.normalise import normalise_name
 from trivium.types import Question
 

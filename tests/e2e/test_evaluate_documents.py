@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from bs4 import BeautifulSoup
 
 from tests.built_stores import EMBEDDER
 from tests.e2e.conftest import Run
 from tests.fakes.pdf_writer import PdfFile
 from trivium.answering.query_rewriting import rewrite_question
-from trivium.engine import Engine
-from trivium.evaluation.comparison.run import compare_runs
 from trivium.fusion.hit_lists import load_hits
 from trivium.graph.open_store import open_store
 from trivium.training.training_data import read
@@ -131,11 +130,15 @@ def test_questions_about_documents_are_measured_and_learnt_from(
     assert kept["both"].pages == ("Office", "Teams") and kept["page"].pages == ("report",)
     assert len(read([hits], folds=2).hits) == len(TRACED)
 
-    (tmp_path / "questions.jsonl").write_bytes(questions.read_bytes())
-    with Engine.open(store) as engine:
-        runs = [tmp_path / f"{row}.run" for row in ("lexical", "rrf")]
-        compared = compare_runs(*runs, tmp_path / "page.html", engine=engine).read_text("utf-8")
-    assert stand_alone(store) in compared and FOLLOW_UP not in compared
+    runs = [tmp_path / f"{row}.run" for row in ("lexical", "rrf")]
+    page = tmp_path / "page.html"
+    done = trivium("compare", *runs, "--store", store, "--out", page)
+    assert done.code == 0, done.err
+    shown = BeautifulSoup(page.read_text("utf-8"), "html.parser")
+    asked = {one.get_text() for one in shown.select(".question")}
+    assert asked == {question["question"] for question in QUESTIONS[:4]} | {stand_alone(store)}
+    why = [one.get_text() for one in shown.select(".views caption")]
+    assert len(why) == len(TRACED) and all(one.startswith("rrf: the gold against ") for one in why)
 
 
 def stand_alone(store: Path) -> str:

@@ -27,7 +27,7 @@ import numpy as np
 
 from tests.fakes.dict_store import DictStore
 from trivium.errors import StoreError
-from trivium.graph.filter_language import Condition
+from trivium.graph.filter_conditions import Condition
 from trivium.graph.filter_matching import Allowed, ChunkFacts, Coded
 from trivium.graph.filtered_store import Within
 from trivium.graph.page_graph import ChunkNode, RelationEdge

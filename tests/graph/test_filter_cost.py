@@ -14,16 +14,8 @@ from hypothesis import strategies as st
 
 from trivium.common.stopping import Stop, StoppedError
 from trivium.errors import InputError
-from trivium.graph.filter_language import (
-    MAX_COMPARISONS,
-    All,
-    Any,
-    Comparison,
-    Condition,
-    Field,
-    Operator,
-    parse,
-)
+from trivium.graph.filter_conditions import All, Any, Comparison, Condition, Field, Operator
+from trivium.graph.filter_language import MAX_COMPARISONS, parse
 from trivium.graph.filter_matching import Allowed, ChunkFacts, Coded, matching
 from trivium.graph.records import PageRecord
 from trivium.types import MetadataValue

@@ -11,18 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trivium.errors import InputError
-from trivium.graph.filter_language import (
-    MAX_CHARACTERS,
-    MAX_DEPTH,
-    All,
-    Any,
-    Comparison,
-    Condition,
-    Field,
-    Not,
-    Operator,
-    parse,
-)
+from trivium.graph.filter_conditions import All, Any, Comparison, Condition, Field, Not, Operator
+from trivium.graph.filter_language import MAX_CHARACTERS, MAX_DEPTH, parse
 from trivium.graph.filter_matching import Allowed, ChunkFacts, Coded, matching
 from trivium.graph.records import PageRecord
 from trivium.types import ChunkKind, MetadataValue

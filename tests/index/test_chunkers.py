@@ -117,7 +117,7 @@ def test_workers_and_the_process_apart_cut_alike(
     (notes / "Sun.txt").write_text(FIRST)
     made = []
     for number, (workers, apart) in enumerate([(1, False), (2, False), (1, True)]):
-        monkeypatch.setattr(ingest, "_WORTH_A_POOL", 100 if number == 0 else 1)
+        monkeypatch.setattr(ingest, "WORTH_A_POOL", 100 if number == 0 else 1)
         with Engine.create(tmp_path / str(number), HashEmbedder()) as engine:
             engine.build([notes], workers=workers, isolated=apart, embed=False, chunker="recursive:20")
             made.append(chunks_of(engine))

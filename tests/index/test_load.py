@@ -100,7 +100,7 @@ def test_the_pool_and_one_process_make_the_same_store(
         folder = page(
             f"{number}.html", f"Page {number}", f'See <a href="/wiki/Page_{number + 1}">next</a>.'
         ).parent
-    monkeypatch.setattr(ingest, "_WORTH_A_POOL", 1)
+    monkeypatch.setattr(ingest, "WORTH_A_POOL", 1)
     with EmbeddedStore.create(tmp_path / "one") as one, EmbeddedStore.create(tmp_path / "two") as two:
         load([str(folder)], one, workers=1)
         load([str(folder)], two, workers=2)
@@ -117,7 +117,7 @@ def test_a_page_that_kills_its_worker_is_the_only_one_lost(
         folder = page(f"{number:02}.html", f"Page {number}", "Text.").parent
     slow = "<title>Slow</title><p " + " ".join(f"a{i}='</b>'" for i in range(60_000)) + ">x</p>"
     (folder / "03-bad.html").write_text(slow)
-    monkeypatch.setattr(ingest, "_WORTH_A_POOL", 1)
+    monkeypatch.setattr(ingest, "WORTH_A_POOL", 1)
     report = load([str(folder)], store, workers=2, limits=InputLimits(seconds=0.5))
     assert report.added == 12
     assert [Path(problem.location).name for problem in report.problems] == ["03-bad.html"]
@@ -205,7 +205,7 @@ def test_a_script_needs_no_guard_to_parse_in_several_processes(tmp_path: Path, p
     script = tmp_path / "script.py"
     script.write_text(
         "import trivium, trivium.index.load as ingest\n"
-        "ingest._WORTH_A_POOL = 1\n"
+        "ingest.WORTH_A_POOL = 1\n"
         f"engine = trivium.Engine.create({str(tmp_path / 'made')!r})\n"
         f"print(engine.build([{str(folder)!r}], embed=False, workers=2).added)\n"
     )
@@ -329,4 +329,4 @@ def test_the_first_row_of_a_long_file_is_parsed_before_the_last_is_read(
     monkeypatch.setattr(ingest, "parse_item", parse_item)
     assert load([str(file)], store, workers=1).added == 1
     assert happened.count("read") == happened.count("parsed") == 200
-    assert happened.index("parsed") <= ingest._WORTH_A_POOL
+    assert happened.index("parsed") <= ingest.WORTH_A_POOL

@@ -39,8 +39,8 @@ class Counted:
 
 @pytest.fixture
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    yield ocr_cache.default_folder()
+    monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path))
+    yield tmp_path / "pictures"
 
 
 @pytest.mark.parametrize("format", ["PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF"])

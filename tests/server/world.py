@@ -6,7 +6,7 @@ import json
 import re
 import socket
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -89,7 +89,7 @@ class ScriptedAnswerer:
         where: str | None = None,
         intent: Intent | None = None,
         rewrite: bool = True,
-    ) -> Iterator[AnswerEvent]:
+    ) -> Generator[AnswerEvent, None, None]:
         """One event after the other."""
         script = self.script
         if rewrite:  # others are questions that the page tries before it offers them

@@ -19,7 +19,7 @@ from trivium.common.stopping import Stop, StoppedError
 from trivium.errors import AudioError, AudioTooLongError
 from trivium.speech import decoding
 from trivium.speech.decoding import container_format, decode
-from trivium.speech.wav import wav_file
+from trivium.speech.speech import wav_file
 
 av = pytest.importorskip("av", reason="needs the extra speech")
 

@@ -14,7 +14,7 @@ from tests.fakes.speech import FakeRecogniser, FakeVoice
 from trivium.errors import AudioError, ConfigurationError, InputError, MissingExtraError
 from trivium.settings.settings import Settings
 from trivium.speech import Speech, registry, speak, spoken_sentences, transcribe
-from trivium.speech.wav import wav_file
+from trivium.speech.speech import wav_file
 from trivium.text.normalise import words
 
 SENTENCE = "Which spacecraft landed on the largest moon of Saturn?"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
 
 from trivium.answering.in_force import why_newer
 from trivium.answering.passages import NumberedPassage, hit_of, passages
@@ -32,9 +32,10 @@ _AT_ONCE = 256
 _CODE = re.compile(r"\b[A-Z]{1,4}-?\d[\w-]{0,20}")
 
 
-class Conflict(NamedTuple):
-    """Two texts, verbatim, of the chunks ``uri`` and ``other_uri`` of two documents, how ``alike`` they are, in [0, 1],
-    and why the first is newer; empty if nothing tells which is in force.
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two texts, verbatim, of the passages `uri` and `other_uri`, that state different values of the same thing, and how
+    `alike` they are, in [0, 1]. `reason` says why the first is newer; empty if nothing tells which is in force.
     """
 
     alike: float

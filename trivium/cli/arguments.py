@@ -6,7 +6,6 @@ missing (a store, a file, a model) ends it with 1.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,8 +19,7 @@ from trivium.errors import ConfigurationError, FusionError, InputError, TriviumE
 from trivium.llm.registry import NO_MODEL, check_provider, find_chat_model
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.settings.limits import LIMIT_SETTINGS, InputLimits
-from trivium.settings.settings import WITHDRAWN, Settings, load_settings
-from trivium.text.languages import AUTO, check_language
+from trivium.settings.settings import Settings, load_settings
 
 if TYPE_CHECKING:  # imported lazily, when there is a value to validate
     from trivium.answering.writing_options import WritingOptions
@@ -29,7 +27,6 @@ if TYPE_CHECKING:  # imported lazily, when there is a value to validate
     from trivium.llm.chat_model import ChatModel
     from trivium.retrievers.path import Selector
 
-_log = logging.getLogger(__name__)
 _RETRIES = 2
 """Retries of a language model in interactive use."""
 
@@ -97,16 +94,11 @@ class LoadSettings:
 
 
 def read_load_settings(assignments: Sequence[str] | None) -> LoadSettings:
-    """Parse ``--set`` for commands that load documents. ``limits.NAME`` overrides the configured value. Parameters of
-    vector indexes are gone: for one release they are ignored with a warning.
-    """
+    """Parse ``--set`` for commands that load documents. ``limits.NAME`` overrides the configured value."""
     configured = load_settings()
     with wrong_argument("--set"):
         values = parse_assignments(assignments or ())
         of_limits = [f"limits.{name}" for name in InputLimits.model_fields if name in LIMIT_SETTINGS]
-        for key in [key for key in values if key.startswith("index.")]:
-            del values[key]
-            _log.warning("%s is gone and ignored: %s", key, WITHDRAWN["index"])
         limits = _of_table(of_limits, values, configured.limits)
         try:
             _check_settings(values)
@@ -182,22 +174,6 @@ def check_embedder(name: str | None) -> None:
     names = known_embedders()
     if name is not None and name.partition(":")[0] not in {embedder.partition(":")[0] for embedder in names}:
         raise typer.BadParameter(f"expected one of {', '.join(names)}, got {name!r}", param_hint="--embedder")
-
-
-def check_default_embedder(language: str | None, store: str) -> None:
-    """Raise before anything is created when a new store in another language would use an English-only default. The
-    embedder of an existing store is checked when the store is open.
-    """
-    if language is None or check_language(language) == AUTO:
-        return
-    from trivium.embedding.registry import default_name
-    from trivium.graph.open_store import may_hold_something
-
-    if not may_hold_something(store):
-        from trivium.index.document_languages import check_embedder_knows
-
-        known = check_language(language)
-        check_embedder_knows(known, default_name(language=known))
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,7 +94,6 @@ def ask(
         typer.Argument(
             metavar="QUESTION",
             help="The question. Without one, a conversation starts.",
-            show_default=False,
         ),
     ] = None,
     *,

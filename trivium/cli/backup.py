@@ -15,15 +15,12 @@ from trivium.graph.backup import restore as restore_backup
 
 
 def backup(
-    store: Annotated[
-        str | None, typer.Argument(metavar="STORE", help="Folder of the store.", show_default=False)
-    ] = None,
+    store: Annotated[str | None, typer.Argument(metavar="STORE", help="Folder of the store.")] = None,
     file: Annotated[
         str | None,
         typer.Argument(
             metavar="FILE",
             help="File to write. An existing file is replaced once the new one is complete.",
-            show_default=False,
         ),
     ] = None,
     named: StoreToo = None,
@@ -46,11 +43,11 @@ def backup(
 def restore(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="File written by  trivium backup .", show_default=False),
+        typer.Argument(metavar="FILE", help="File written by  trivium backup ."),
     ],
     store: Annotated[
         str | None,
-        typer.Argument(metavar="STORE", help="A new or empty folder for the store.", show_default=False),
+        typer.Argument(metavar="STORE", help="A new or empty folder for the store."),
     ] = None,
     named: StoreToo = None,
     json: Json = False,

@@ -14,7 +14,6 @@ from trivium.chunking.chunker_spec import parse_spec
 from trivium.cli.arguments import (
     LoadSettings,
     chat_model,
-    check_default_embedder,
     check_embedder,
     read_load_settings,
     wrong_argument,
@@ -150,8 +149,6 @@ def build(
         with wrong_argument("--ray"):
             check_ray(given["ray"])
     request = _request(sources, {**given, "any_embedder": embedder is not None}, settings)
-    if request.embed and not request.any_embedder:
-        check_default_embedder(request.language, store)
     try:
         with (
             never_left_empty(store),

@@ -13,10 +13,10 @@ from trivium.cli.terminal import out, print_json, shown
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(metavar="A.run", help="The baseline run.", show_default=False)],
+    first: Annotated[Path, typer.Argument(metavar="A.run", help="The baseline run.")],
     second: Annotated[
         Path,
-        typer.Argument(metavar="B.run", help="The run to compare with the baseline.", show_default=False),
+        typer.Argument(metavar="B.run", help="The run to compare with the baseline."),
     ],
     page: Annotated[Path, typer.Option("--out", "-o", help="HTML page to write.")] = Path("compare.html"),
     store: Annotated[
@@ -25,7 +25,6 @@ def compare(
             "--store",
             "-s",
             help="Store of the runs, for quoting and explaining passages.  \\[default: none]",
-            show_default=False,
         ),
     ] = None,
     json: Json = False,
@@ -58,7 +57,6 @@ def leaderboard(
         typer.Argument(
             metavar="FOLDER",
             help="Folder of TREC runs (.run, .trec) and their judgements (qrels.txt).",
-            show_default=False,
         ),
     ],
     measure: Annotated[
@@ -68,7 +66,6 @@ def leaderboard(
             metavar="MEASURE",
             help="Measure to rank and test by, such as mrr, ndcg@10 or precision@20.  \\[default: hit@1, or recall@5 if"
             " most questions have several relevant chunks]",
-            show_default=False,
         ),
     ] = None,
     baseline: Annotated[
@@ -77,7 +74,6 @@ def leaderboard(
             "--baseline",
             metavar="NAME",
             help="The run that the others are tested against.  \\[default: the best run]",
-            show_default=False,
         ),
     ] = None,
     page: Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -27,7 +28,7 @@ def conflicts(
     with Engine.open(one_store(store, named) or store_needed()) as engine:
         found = find(engine.store, limit)
     if json:
-        print_json({"conflicts": [one._asdict() for one in found]})
+        print_json({"conflicts": [asdict(one) for one in found]})
         return
     for one in found:
         newer = f"in force, {one.reason}" if one.reason else "not known which is in force"

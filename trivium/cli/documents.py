@@ -36,7 +36,6 @@ def list_documents(
         typer.Argument(
             metavar="PATTERN...",
             help="Only documents whose title or source matches one, such as 'reports/*'; case is ignored.",
-            show_default=False,
         ),
     ] = None,
     limit: Annotated[
@@ -146,7 +145,6 @@ def remove(
         typer.Argument(
             metavar="TITLE...",
             help="Titles (or aliases) of documents, or the files they were read from.",
-            show_default=False,
         ),
     ],
     store: Store,

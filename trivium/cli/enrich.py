@@ -27,7 +27,6 @@ def enrich(
         typer.Argument(
             metavar="SOURCE...",
             help="DBpedia dump files (.nt, .ttl, .tsv; also .gz, .bz2), folders, globs, or https://HOST/sparql.",
-            show_default=False,
         ),
     ] = None,
     model: Annotated[
@@ -36,7 +35,6 @@ def enrich(
             "--model",
             "-m",
             help=f"Read every passage with a language model: {MODEL_NAMES}.",
-            show_default=False,
         ),
     ] = None,
     schema: Annotated[
@@ -45,7 +43,6 @@ def enrich(
             "--schema",
             metavar="FILE",
             help="TOML or JSON file with lists of types, entities and relations: the model states no others.",
-            show_default=False,
         ),
     ] = None,
     budget: Annotated[
@@ -55,7 +52,6 @@ def enrich(
             metavar="TOKENS",
             min=1,
             help="Stop asking the model after so many tokens.",
-            show_default=False,
         ),
     ] = None,
     no_embed: NoEmbed = False,

@@ -20,11 +20,11 @@ from trivium.search.entities import EntityCard, EntityCount, Saying, count_entit
 def entities(
     first: Annotated[
         str | None,
-        typer.Argument(metavar="STORE", help="Folder or address of the store.", show_default=False),
+        typer.Argument(metavar="STORE", help="Folder or address of the store."),
     ] = None,
     second: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Name of an entity, for what is said of it.", show_default=False),
+        typer.Argument(metavar="NAME", help="Name of an entity, for what is said of it."),
     ] = None,
     named: StoreToo = None,
     kind: Annotated[

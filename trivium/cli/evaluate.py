@@ -45,7 +45,6 @@ from trivium.training.settings import FEWEST
 _QUESTIONS = typer.Argument(
     metavar="QUESTIONS",
     help="Question file (JSON Lines, CSV); a folder of BEIR; or rows of Natural Questions: a file, a folder, hf:NAME.",
-    show_default=False,
 )
 Questions = Annotated[Path, _QUESTIONS]
 Fusions = Annotated[
@@ -54,7 +53,6 @@ Fusions = Annotated[
         "--fusion",
         "-f",
         help=f"Fusions to measure, one or more of: {FUSION_NAMES}.  \\[default: default]",
-        show_default=False,
     ),
 ]
 _OWN = "own"
@@ -72,7 +70,6 @@ def evaluate(
             "--rerank",
             metavar="NAME",
             help=f"Also evaluate every system after these rerankers, one or more of: {RERANKER_NAMES}.",
-            show_default=False,
         ),
     ] = None,
     cut: Annotated[
@@ -81,12 +78,9 @@ def evaluate(
             "--cut",
             metavar="RULE",
             help=f"Also evaluate every system with its passages cut by these rules: {CUT_FORMS}.",
-            show_default=False,
         ),
     ] = None,
-    runs: Annotated[
-        Path | None, typer.Option("--runs", help="Folder for TREC runs and qrels.", show_default=False)
-    ] = None,
+    runs: Annotated[Path | None, typer.Option("--runs", help="Folder for TREC runs and qrels.")] = None,
     run_in: Annotated[
         list[Path] | None,
         typer.Option(
@@ -94,12 +88,11 @@ def evaluate(
             metavar="FILE",
             help="TREC run of another system to evaluate as well, named after its file; it contains question ids and"
             " chunk uris. May be repeated.",
-            show_default=False,
         ),
     ] = None,
     hits: Annotated[
         Path | None,
-        typer.Option("--hits", help="File for the hit lists (.npz), for  trivium train.", show_default=False),
+        typer.Option("--hits", help="File for the hit lists (.npz), for  trivium train."),
     ] = None,
     depth: Annotated[
         str | None,
@@ -109,7 +102,6 @@ def evaluate(
             help="Length of each retriever's list: a number, or own for as many as each finds with its own settings"
             " (page.pages, section.sections, entity.entities): all chunks of 3 pages, of 5 sections ..."
             "  \\[default: 30]",
-            show_default=False,
         ),
     ] = None,
     measure: Annotated[
@@ -127,7 +119,6 @@ def evaluate(
             metavar="|".join(WAYS),
             help="Find documents instead of passages, each scored by its best passage or the mean of its best three;"
             " runs may name documents.",
-            show_default=False,
         ),
     ] = None,
     activate: Annotated[

@@ -35,9 +35,7 @@ def evaluate_answers(
     k: AnswerFromOption = 6,
     sample: Annotated[
         int | None,
-        typer.Option(
-            "--sample", min=1, help="Use a random sample of this many questions.", show_default=False
-        ),
+        typer.Option("--sample", min=1, help="Use a random sample of this many questions."),
     ] = None,
     model: ModelOption = None,
     judge: Annotated[
@@ -48,7 +46,6 @@ def evaluate_answers(
             help="Language model, named as for --model, that judges the answers. May be repeated: the scores of several"
             " judges are averaged.",
             rich_help_panel=_JUDGING,
-            show_default=False,
         ),
     ] = None,
     judge_by: Annotated[
@@ -59,7 +56,6 @@ def evaluate_answers(
             help="Method of --judge, one or more of: grades (relevancy, correctness, faithfulness, hallucination,"
             " specific information), ragas (the package).  \\[default: grades]",
             rich_help_panel=_JUDGING,
-            show_default=False,
         ),
     ] = None,
     bertscore: Annotated[
@@ -69,7 +65,6 @@ def evaluate_answers(
             metavar="MODEL",
             help="Compute BERTScore with this model: a name such as roberta-large, or FOLDER:LAYERS.",
             rich_help_panel=_JUDGING,
-            show_default=False,
         ),
     ] = None,
     folder: Annotated[
@@ -78,7 +73,6 @@ def evaluate_answers(
             "--out",
             "-o",
             help="Folder for answers, judgements and the report.  \\[default: QUESTIONS-answers]",
-            show_default=False,
         ),
     ] = None,
     json: Json = False,

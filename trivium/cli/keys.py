@@ -24,9 +24,7 @@ def _keys() -> None:
 def keys_new(
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="NAME", help="Name of the key's owner, shown in the logs.", show_default=False
-        ),
+        typer.Argument(metavar="NAME", help="Name of the key's owner, shown in the logs."),
     ],
     scope: Annotated[
         Scope, typer.Option("--scope", help="read: search and read only. write: may also change documents.")

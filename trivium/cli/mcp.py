@@ -21,7 +21,6 @@ def mcp(
             min=1,
             max=65535,
             help="Serve HTTP at http://127.0.0.1:PORT/mcp.  \\[default: stdin and stdout]",
-            show_default=False,
         ),
     ] = None,
     model: ModelOption = None,

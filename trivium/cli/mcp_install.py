@@ -22,7 +22,7 @@ _SERVERS = "mcpServers"
 
 
 def mcp_install(
-    client: Annotated[Client, typer.Argument(metavar="CLIENT", show_default=False)],
+    client: Annotated[Client, typer.Argument(metavar="CLIENT")],
     store: Store,
     only_print: Annotated[
         bool, typer.Option("--print", help="Print what would be added, and write nothing.")

@@ -37,9 +37,7 @@ def models_list(json: Json = False) -> None:
 def models_install(
     name: Annotated[
         str,
-        typer.Argument(
-            metavar="NAME", help="Model to install, as in  trivium models list.", show_default=False
-        ),
+        typer.Argument(metavar="NAME", help="Model to install, as in  trivium models list."),
     ],
 ) -> None:
     """Download a model's files and verify their pinned checksums.

@@ -52,7 +52,7 @@ def explore(
 
 
 def embed_question(
-    question: Annotated[str, typer.Argument(metavar="QUESTION", show_default=False)],
+    question: Annotated[str, typer.Argument(metavar="QUESTION")],
     store: Store,
     json: Json = False,
 ) -> None:
@@ -72,9 +72,7 @@ def embed_question(
 def export(
     folder: Annotated[
         Path,
-        typer.Argument(
-            metavar="FOLDER", help="A new or empty folder, or that of an earlier export.", show_default=False
-        ),
+        typer.Argument(metavar="FOLDER", help="A new or empty folder, or that of an earlier export."),
     ],
     store: Store,
     json: Json = False,

@@ -94,7 +94,7 @@ Store = Annotated[
         callback=_checked_store,
     ),
 ]
-StoreArgument = Annotated[str | None, typer.Argument(metavar="STORE", help=_STORE_HELP, show_default=False)]
+StoreArgument = Annotated[str | None, typer.Argument(metavar="STORE", help=_STORE_HELP)]
 StoreToo = Annotated[
     str | None,
     typer.Option(
@@ -115,7 +115,6 @@ Sources = Annotated[
         metavar="SOURCE...",
         help="Files, folders (links followed) or globs; also http(s) addresses, wiki:TITLE, arxiv:QUERY and"
         " hf:DATASET[:SPLIT].",
-        show_default=False,
     ),
 ]
 EmbedderOption = Annotated[
@@ -124,7 +123,6 @@ EmbedderOption = Annotated[
         "--embedder",
         help="bge-small, minilm, e5, fastembed:NAME, openai:NAME, tei:NAME, or one of an installed package."
         "  \\[default: TRIVIUM_EMBEDDER, else bge-small where it is installed, else minilm]",
-        show_default=False,
     ),
 ]
 NoEmbed = Annotated[bool, typer.Option("--no-embed", help="Load only; run  trivium embed  later.")]
@@ -136,7 +134,6 @@ RetrieverOption = Annotated[
         metavar="NAME",
         rich_help_panel=RANKING,
         help=f"Retrievers to ask, one or more of: {RETRIEVER_NAMES}.  \\[default: all eight]",
-        show_default=False,
     ),
 ]
 RerankersOption = Annotated[
@@ -145,7 +142,6 @@ RerankersOption = Annotated[
         "--rerank",
         metavar="NAME",
         help=f"A reranker that requests may use, besides those that cost nothing: {RERANKER_NAMES}; may be repeated.",
-        show_default=False,
     ),
 ]
 SetOption = Annotated[
@@ -155,7 +151,6 @@ SetOption = Annotated[
         metavar="KEY=VALUE",
         rich_help_panel=RANKING,
         help="A setting of a retriever, such as walk.damping=0.4; may be repeated.",
-        show_default=False,
     ),
 ]
 LoadSetOption = Annotated[
@@ -165,7 +160,6 @@ LoadSetOption = Annotated[
         metavar="KEY=VALUE",
         help="A limit of documents, such as limits.document_bytes=67108864, or a setting of a retriever, for this run."
         " May be repeated.",
-        show_default=False,
     ),
 ]
 WhereOption = Annotated[
@@ -175,7 +169,6 @@ WhereOption = Annotated[
         metavar="CONDITION",
         callback=checked(parse_condition),
         help="Search only passages that match, such as \"year >= 2020 and source = 'reports/*'\".",
-        show_default=False,
     ),
 ]
 _MODEL = typer.Option(
@@ -185,7 +178,6 @@ _MODEL = typer.Option(
     rich_help_panel=WRITING,
     help=f"Language model that writes the answers: {MODEL_NAMES}, or none to quote the best sentences."
     "  \\[default: TRIVIUM_CHAT_MODEL, else none]",
-    show_default=False,
 )
 ModelOption = Annotated[str | None, _MODEL]
 ModelsOption = Annotated[list[str] | None, _MODEL]
@@ -198,7 +190,6 @@ PromptOption = Annotated[
         help="Prompt style: zero-shot, few-shot, instruction, role, extractive, several-hops, one defined in the"
         " settings, or a TOML file that defines one."
         "  \\[default: TRIVIUM_PROMPT, else zero-shot]",
-        show_default=False,
     ),
 ]
 HistoryOption = Annotated[
@@ -208,7 +199,6 @@ HistoryOption = Annotated[
         metavar="FILE",
         rich_help_panel=CONVERSATION,
         help="Conversation file (JSON Lines of question and answer) to read and append to.",
-        show_default=False,
     ),
 ]
 Exact = Annotated[

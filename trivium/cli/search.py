@@ -31,9 +31,7 @@ from trivium.types import Hit, SourceOutcome
 
 @takes(SearchRequest, "k", "retrievers", "fusion", "rerank", "cut", "exact", "where", "sources")
 def search(
-    question: Annotated[
-        str | None, typer.Argument(metavar="QUESTION", help="The question.", show_default=False)
-    ] = None,
+    question: Annotated[str | None, typer.Argument(metavar="QUESTION", help="The question.")] = None,
     *,
     store: Store,
     given: Mapping[str, Any],
@@ -52,7 +50,6 @@ def search(
             min=1,
             metavar="N",
             help="Print only the passage with this rank, in full, with what each retriever added; may be repeated.",
-            show_default=False,
         ),
     ] = None,
     image: Annotated[
@@ -61,7 +58,6 @@ def search(
             "--image",
             metavar="FILE",
             help="A picture to search for with the retriever image, which is the only one asked by default.",
-            show_default=False,
         ),
     ] = None,
     assignments: SetOption = None,

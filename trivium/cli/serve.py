@@ -30,21 +30,17 @@ def serve(
             "--api-key-file",
             help="File with API keys, one per line (see  trivium keys new). Requests need a key as X-API-Key or as a"
             " bearer token. The file is reloaded when it changes.",
-            show_default=False,
         ),
     ] = None,
     cors_origin: Annotated[
         list[str] | None,
-        typer.Option(
-            "--cors-origin", help="Origin whose pages may use the API; may be repeated.", show_default=False
-        ),
+        typer.Option("--cors-origin", help="Origin whose pages may use the API; may be repeated."),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
             "--allow-host",
             help="Additional host name of this server, for example behind a proxy; may be repeated.",
-            show_default=False,
         ),
     ] = None,
     processes: Annotated[

@@ -15,14 +15,13 @@ from trivium.llm.chat_model import ChatModel
 
 
 def sweep(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Sweep file (TOML).", show_default=False)],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Sweep file (TOML).")],
     folder: Annotated[
         Path | None,
         typer.Option(
             "--out",
             "-o",
             help="Folder for answers, tables and the web page.  \\[default: FILE-sweep]",
-            show_default=False,
         ),
     ] = None,
     json: Json = False,

@@ -33,7 +33,7 @@ synthesize = typer.Typer(
 
 Folder = Annotated[
     Path,
-    typer.Argument(metavar="RUN", help="Folder of the run; created by the first step.", show_default=False),
+    typer.Argument(metavar="RUN", help="Folder of the run; created by the first step."),
 ]
 Model = Annotated[
     str | None,
@@ -41,7 +41,6 @@ Model = Annotated[
         "--model",
         "-m",
         help=f"Language model: {MODEL_NAMES}.  \\[default: TRIVIUM_CHAT_MODEL]",
-        show_default=False,
     ),
 ]
 
@@ -51,7 +50,6 @@ PromptFile = Annotated[
         "--prompt",
         metavar="FILE",
         help="Text file with instructions in place of the usual ones; the form of the reply is added to them.",
-        show_default=False,
     ),
 ]
 
@@ -155,7 +153,6 @@ def synthesize_export(
         typer.Argument(
             metavar="FILE",
             help="Question file (.jsonl) to write.",
-            show_default=False,
         ),
     ],
     unreviewed: Annotated[
@@ -166,7 +163,6 @@ def synthesize_export(
             min=0,
             max=10,
             help="Also export unreviewed questions without a score below this; 0: also unscored questions.",
-            show_default=False,
         ),
     ] = None,
     json: Json = False,

@@ -27,18 +27,14 @@ def train(
         typer.Argument(
             metavar="HITS...",
             help="Hit lists (.npz), one file per set of questions, as saved by trivium evaluate --hits.",
-            show_default=False,
         ),
     ],
-    folder: Annotated[
-        Path, typer.Option("--out", "-o", help="Folder for the trained fusion.", show_default=False)
-    ],
+    folder: Annotated[Path, typer.Option("--out", "-o", help="Folder for the trained fusion.")],
     importance: Annotated[
         list[float] | None,
         typer.Option(
             "--importance",
             help="Weight of each set, one number per file.  \\[default: 1 each]",
-            show_default=False,
         ),
     ] = None,
     folds: Annotated[
@@ -63,7 +59,6 @@ def train(
             "--adapt/--no-adapt",
             help="Adapt the network that ships, or train a new one.  \\[default: adapt, with fewer than"
             f" {MOST:,} questions]",
-            show_default=False,
         ),
     ] = None,
     json: Json = False,

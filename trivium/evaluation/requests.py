@@ -16,7 +16,8 @@ from trivium.evaluation.ranking_measures import measure_named
 from trivium.evaluation.report import JUDGED_BY
 from trivium.fusion.fusion_names import DEFAULT
 from trivium.fusion.score_table import Fusion
-from trivium.graph.filter_language import Condition, parse
+from trivium.graph.filter_conditions import Condition
+from trivium.graph.filter_language import parse
 from trivium.llm.chat_model import ChatModel
 from trivium.parser.sources.natural_question_rows import MAJORITY, check_annotators
 from trivium.rerank.reranker import Reranker

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any as Any_
 
-from trivium.graph.filter_language import Comparison, Field, Literal, Operator
+from trivium.graph.filter_conditions import Comparison, Field, Literal, Operator
 from trivium.types import MetadataValue
 
 Test = Callable[[MetadataValue], bool]

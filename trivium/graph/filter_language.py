@@ -1,23 +1,34 @@
-"""Conditions on what is searched: a small language, and what it is parsed to.
+"""Conditions on what is searched: a small language.
 
     year >= 2020 and source = 'reports/*' and not (kind in (table, image) or draft exists)
 
-A condition is data: stores compare values with it, and no part of it ever becomes part of a query's text. What the fields
-and the comparisons mean is in :mod:`trivium.graph.filter_matching`.
+It is parsed to what :mod:`trivium.graph.filter_conditions` has.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from dataclasses import field as attribute
 from datetime import datetime
-from enum import StrEnum
 from functools import lru_cache
 from typing import NamedTuple
 
 from trivium.errors import InputError
+from trivium.graph.filter_conditions import (
+    FIELDS,
+    META,
+    WORDS,
+    All,
+    Any,
+    Comparison,
+    Condition,
+    Field,
+    Literal,
+    Not,
+    Operator,
+    Where,
+    joined,
+)
 from trivium.text.normalise import composed
 from trivium.types import ChunkKind
 
@@ -29,102 +40,6 @@ MAX_COMPARISONS = 100
 """How many comparisons a condition may have, and values with an asterisk. All texts of one field that are compared by
 ``=`` are one comparison.
 """
-META = "meta."
-"""Before the name of a metadata key that is named like a field."""
-
-Literal = str | int | float | bool
-
-
-class Field(StrEnum):
-    """What every store knows of a chunk beside metadata."""
-
-    SOURCE = "source"
-    FORMAT = "format"
-    TITLE = "title"
-    PATH = "path"
-    DOCUMENT = "document"
-    ADDED = "added"
-    MODIFIED = "modified"
-    PAGE = "page"
-    KIND = "kind"
-    SECTION = "section"
-
-
-FIELDS = {**{field.value: field for field in Field}, "pages": Field.PAGE}
-"""Fields by the names they may be called."""
-
-
-class Operator(StrEnum):
-    """Comparisons."""
-
-    EQUAL = "="
-    UNEQUAL = "!="
-    LESS = "<"
-    AT_MOST = "<="
-    MORE = ">"
-    AT_LEAST = ">="
-    IN = "in"
-    LIKE = "like"
-    EXISTS = "exists"
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """A field, or else the metadata ``key``, compared with values: one, or several for ``in``, none for ``exists``."""
-
-    field: Field | None
-    key: str
-    operator: Operator
-    values: tuple[Literal, ...] = ()
-    types: tuple[type, ...] = attribute(init=False, repr=False)
-    """Of the values: ``x = 1`` and ``x = true`` are different conditions."""
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "types", tuple(map(type, self.values)))
-
-    def __str__(self) -> str:
-        name = str(self.field) if self.field is not None else _name(self.key)
-        if self.operator is Operator.EXISTS:
-            return f"{name} exists"
-        shown = [literal(value) for value in self.values]
-        return f"{name} {self.operator} " + (
-            f"({', '.join(shown)})" if self.operator is Operator.IN else shown[0]
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Not:
-    """True where ``part`` is not."""
-
-    part: Condition
-
-    def __str__(self) -> str:
-        return f"not ({self.part})"
-
-
-@dataclass(frozen=True, slots=True)
-class All:
-    """True where all ``parts`` are."""
-
-    parts: tuple[Condition, ...]
-
-    def __str__(self) -> str:
-        return " and ".join(f"({part})" for part in self.parts)
-
-
-@dataclass(frozen=True, slots=True)
-class Any:
-    """True where any of ``parts`` is."""
-
-    parts: tuple[Condition, ...]
-
-    def __str__(self) -> str:
-        return " or ".join(f"({part})" for part in self.parts)
-
-
-Condition = Comparison | Not | All | Any
-Where = str | Condition
-"""A condition as text, or parsed."""
 
 
 def parse(where: Where) -> Condition:
@@ -150,37 +65,7 @@ def _parsed(text: str) -> Condition:
     return _Parser(composed(text)).parse()
 
 
-def metadata_names(condition: Condition) -> list[str]:
-    """The distinct metadata keys of a condition, in order.
-
-    >>> metadata_names(parse("year = 1 or not (title = x and year exists and meta.page = 3)"))
-    ['year', 'page']
-    """
-    if isinstance(condition, Comparison):
-        return [condition.key] if condition.field is None else []
-    parts = (condition.part,) if isinstance(condition, Not) else condition.parts
-    return list(dict.fromkeys(name for part in parts for name in metadata_names(part)))
-
-
-# -- texts -------------------------------------------------------------------------------------------------------
-
 _DAY = re.compile(r"\d{4}-\d\d-\d\d($|[T ])")
-_PLAIN = re.compile(r"[^\W\d][\w.-]*")
-
-
-def _name(key: str) -> str:
-    plain = _PLAIN.fullmatch(key) is not None and key.lower() not in _WORDS and "." not in key
-    quoted = key if plain else '"' + key.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    return f"{META}{quoted}" if not plain or key.lower() in FIELDS else quoted
-
-
-def literal(value: Literal) -> str:
-    """A value as conditions write it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
-    return repr(value)
 
 
 def _is_date(text: str) -> bool:
@@ -193,32 +78,6 @@ def _is_date(text: str) -> bool:
     except ValueError:
         return False
     return whole is not None or _DAY.match(text) is not None
-
-
-def joined(condition: All | Any) -> list[Condition]:
-    """The parts of a condition; several that compare one field by ``=`` with ``or``, or by ``!=`` with ``and``, as one
-    ``in``, which takes as long as one of them.
-
-    >>> [str(part) for part in joined(parse("year = 1 or draft exists or year = 2"))]
-    ['draft exists', 'year in (1, 2)']
-    """
-    equal = isinstance(condition, Any)
-    alike: dict[tuple[Field | None, str], list[Comparison]] = {}
-    found: list[Condition] = []
-    for part in condition.parts:
-        if isinstance(part, Comparison) and part.operator in _JOINED[equal]:
-            alike.setdefault((part.field, part.key), []).append(part)
-        else:
-            found.append(part)
-    for (field, key), same in alike.items():
-        one_of = Comparison(field, key, Operator.IN, tuple(value for part in same for value in part.values))
-        if len(same) == 1:
-            found += same
-        elif equal:
-            found.append(one_of)
-        else:
-            found += (Comparison(field, key, Operator.EXISTS), Not(one_of))
-    return found
 
 
 def _cost(condition: Condition) -> int:
@@ -241,7 +100,6 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-_WORDS = ("and", "or", "not", "in", "like", "exists", "true", "false")
 _SIGNS = {"==": Operator.EQUAL, "<>": Operator.UNEQUAL} | {
     sign.value: sign
     for sign in (
@@ -254,7 +112,6 @@ _SIGNS = {"==": Operator.EQUAL, "<>": Operator.UNEQUAL} | {
     )
 }
 _LARGEST = 1 << 63
-_JOINED = ((Operator.UNEQUAL,), (Operator.EQUAL, Operator.IN))
 
 
 class _Token(NamedTuple):
@@ -370,7 +227,7 @@ class _Parser:
         token = self._take()
         if token.kind == "text":
             return None, self._unquoted(token)
-        if token.kind != "word" or token.word in _WORDS:
+        if token.kind != "word" or token.word in WORDS:
             self._next -= token.kind != "end"
             raise self._wrong("the name of a field")
         if token.word == META and self._token.kind == "text":
@@ -393,7 +250,7 @@ class _Parser:
 
     def _value(self, field: Field | None) -> Literal:
         token = self._token
-        if token.kind not in ("text", "number", "date", "word") or token.word in _WORDS[:6]:
+        if token.kind not in ("text", "number", "date", "word") or token.word in WORDS[:6]:
             raise self._wrong("a value")
         self._take()
         value = self._literal(token)

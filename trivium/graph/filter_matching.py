@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from trivium.common import stopping
 from trivium.graph.filter_comparisons import PLACES, Test, test_of
-from trivium.graph.filter_language import (
+from trivium.graph.filter_conditions import (
     FIELDS,
     All,
     Any,

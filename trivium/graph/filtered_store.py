@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from trivium.graph.filter_language import All, Condition
+from trivium.graph.filter_conditions import All, Condition
 from trivium.graph.filter_matching import Allowed
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import Adjacency, Neighbour, Reached, Vectors

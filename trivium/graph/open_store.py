@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trivium.errors import StoreError, StoreFormatError, StoreNotFoundError
+from trivium.errors import StoreError, StoreNotFoundError
 from trivium.graph.protocols import GraphStore
 from trivium.graph.sqlite import EmbeddedStore
 
@@ -29,22 +29,12 @@ def open_store(store: str | Path) -> GraphStore:
     and StoreFormatError, ConfigurationError for another kind of address."""
     if is_address(store):
         return _neo4j().open(str(store))
-    _check_one_store(store)
     return EmbeddedStore.open(store)
 
 
 def exists(store: str | Path) -> bool:
     """Whether there is a store in a folder."""
     return EmbeddedStore.exists(store)
-
-
-def _check_one_store(folder: str | Path) -> None:
-    """Raise StoreFormatError for a folder that earlier versions searched as several stores."""
-    if (Path(folder) / "shards.json").is_file():
-        raise StoreFormatError(
-            f"{folder} names several stores, which are no longer searched as one: load the documents into one store"
-            "  (trivium build SOURCE... --store STORE)"
-        )
 
 
 def open_or_create_store(store: str | Path) -> GraphStore:
@@ -54,7 +44,6 @@ def open_or_create_store(store: str | Path) -> GraphStore:
             return _neo4j().open(str(store))
         except StoreNotFoundError:
             return _neo4j().create(str(store))
-    _check_one_store(store)
     if not EmbeddedStore.exists(store):
         try:
             return EmbeddedStore.create(store)

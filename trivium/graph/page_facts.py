@@ -50,6 +50,22 @@ def decode_given(text: str | None) -> tuple[str, ...]:
     return tuple(sorted(key for key, value in facts.items() if isinstance(value, list)))
 
 
+def page_record(
+    source: str,
+    revision: int | None,
+    content_hash: str,
+    format_: str,
+    path: str,
+    modified: str | None,
+    metadata: str | None,
+    added: str | None,
+    uri: str,
+) -> PageRecord:
+    """A page of its facts, as stores keep them."""
+    facts, given = decode_metadata(metadata), decode_given(metadata)
+    return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added, given)
+
+
 def document_name(document: str) -> str:
     """What a document is called to whoever asks: where files lie on this machine is nobody's business.
 

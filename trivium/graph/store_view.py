@@ -9,7 +9,7 @@ from functools import wraps
 from operator import attrgetter
 from typing import Concatenate, ParamSpec, TypeVar
 
-from trivium.graph.filter_language import Condition
+from trivium.graph.filter_conditions import Condition
 from trivium.graph.filter_matching import Allowed
 from trivium.graph.protocols import SearchStore
 

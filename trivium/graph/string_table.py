@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TypeVar, overload
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trivium.graph.arrays.array_files import Arrays, Rows
 from trivium.graph.arrays.row_moves import Moves
-
-T = TypeVar("T")
 
 REMEMBERED = 100_000
 """Rows, and strings, of one table that are remembered at most; then all are dropped."""
@@ -145,36 +143,29 @@ class StringRows(Mapping[str, int]):
     """string -> its row in a table."""
 
     def __init__(self, table: StringTable) -> None:
-        self._table = table
+        self.table = table
 
     def __getitem__(self, text: str) -> int:
-        row = self._table.find(text)
+        row = self.table.find(text)
         if row < 0:
             raise KeyError(text)
         return row
 
-    @overload
-    def get(self, key: str, /) -> int | None: ...
-
-    @overload
-    def get(self, key: str, default: int | T, /) -> int | T: ...
-
-    def get(self, key: str, default: T | None = None, /) -> int | T | None:
-        row = self._table.find(key)
-        return default if row < 0 else row
-
     def __contains__(self, text: object) -> bool:
-        return isinstance(text, str) and self._table.find(text) >= 0
-
-    def find_all(self, strings: Sequence[str]) -> NDArray[np.int64]:
-        """The rows of strings (n,), -1 where unknown."""
-        return self._table.find_all(strings)
+        return isinstance(text, str) and self.table.find(text) >= 0
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._table)
+        return iter(self.table)
 
     def __len__(self) -> int:
-        return len(self._table)
+        return len(self.table)
+
+
+def rows_of(rows: Mapping[str, int], strings: Sequence[str]) -> NDArray[np.int64]:
+    """The rows of strings (n,), -1 where unknown."""
+    if isinstance(rows, StringRows):
+        return rows.table.find_all(strings)
+    return np.array([rows.get(text, -1) for text in strings], dtype=np.int64)
 
 
 class StringPacker:

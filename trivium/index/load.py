@@ -8,13 +8,11 @@ completes the work.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
-from pathlib import Path
 
 from trivium.chunking.chunker import Chunker
 from trivium.chunking.portable_chunkers import BLOCKS
@@ -29,6 +27,7 @@ from trivium.graph.schema import unescape
 from trivium.index.document_languages import Localiser, StoredLocaliser
 from trivium.index.file_locations import Places
 from trivium.index.file_pages import FilePages
+from trivium.index.found_documents import WORTH_A_POOL, FoundDocuments, named
 from trivium.index.link_mentions import link_mentions, pages_mentioning
 from trivium.index.load_report import IngestReport
 from trivium.index.parser_process import ParserProcess
@@ -37,21 +36,15 @@ from trivium.index.recognise_names import choose_entities
 from trivium.index.record_pages import RECORDS, RecordPages
 from trivium.index.unchanged_files import UnchangedFiles
 from trivium.index.write_batches import BeforeReplacing, LoadStore, Merge, PageCheck, names_of
-from trivium.parser.documents.formats import document_formats
 from trivium.parser.gazetteer import Gazetteer
-from trivium.parser.sources.discover import Found, FoundFile, discover, expand
+from trivium.parser.sources.discover import FoundFile, discover, expand
 from trivium.parser.sources.source_items import Format, Item, LeftOut, Problem
 from trivium.parser.sources.title_text_records import relinked
 from trivium.settings.limits import DEFAULT_LIMITS, InputLimits
-from trivium.text.languages import AUTO, check_language
 from trivium.types import Chunk, ChunkKind, MetadataValue, Page
 
-# Number of documents from which a pool is worth its start-up time of about a second.
-_WORTH_A_POOL = 100
 _PAGES_A_TIME = 50
 """Number of stored pages in memory at once while they are re-linked."""
-_LARGE = 1 << 20
-"""Size in bytes from which files of other formats are parsed in a separate process, too."""
 
 ParseAll = Callable[[Iterable[Item]], Generator[Loaded, None, None]]
 """Parses documents and yields the results in the order of the items."""
@@ -138,76 +131,6 @@ def load(
     return report
 
 
-def named(found: Iterator[Found], names: Mapping[str, str], language: str | None) -> Iterator[Found]:
-    """Iterate over what was found, with display names and the language given by the user."""
-    known = None if language is None or check_language(language) == AUTO else check_language(language)
-    for item in found:
-        if isinstance(item, Problem | LeftOut):
-            yield replace(item, location=names.get(item.location, item.location))
-        else:
-            label = names.get(item.location)
-            yield replace(item, label=label, path=label or item.path, language=known)
-
-
-class FoundDocuments:
-    """The documents among what was found, one by one; records are set aside and problems reported.
-
-    Files are listed in advance, so that a progress bar knows their number. Of the rows of a file or a remote source
-    only the first are, because counting them means reading them all; the others are read when it is their turn.
-    """
-
-    def __init__(
-        self, found: Iterator[Found], report: IngestReport, limits: InputLimits, places: Places
-    ) -> None:
-        """``places`` is informed of every item before it is yielded."""
-        self.records: list[Item] = []
-        self._places = places
-        self._documents = self._sort(found, report, limits)
-        self._listed: deque[Item] = deque()
-        self.count = 0
-        for item in self._documents:
-            self._listed.append(item)
-            if _is_row(item) and len(self._listed) >= _WORTH_A_POOL:
-                break
-
-    def _sort(self, found: Iterator[Found], report: IngestReport, limits: InputLimits) -> Iterator[Item]:
-        for item in found:
-            if isinstance(item, Problem):
-                report.problem(item, limits.problems)
-                continue
-            if isinstance(item, LeftOut):
-                report.leave_out(item, limits.problems)
-                continue
-            self._places.expect_item(item)
-            if item.format == "records":
-                self.records.append(item)
-            else:
-                self.count += 1
-                yield item
-
-    @property
-    def risky(self) -> bool:
-        """Whether a listed file may take much memory or time before that can be detected."""
-        formats = [(document_formats().get(item.format), item) for item in self._listed]
-        return any(format is not None and (format.risky or _size(item) > _LARGE) for format, item in formats)
-
-    def __iter__(self) -> Iterator[Item]:
-        while self._listed:
-            yield self._listed.popleft()
-        yield from self._documents
-
-
-def _size(item: Item) -> int:
-    try:
-        return Path(item.location).stat().st_size
-    except OSError:
-        return 0
-
-
-def _is_row(item: Item) -> bool:
-    return item.line is not None or item.content is not None
-
-
 @dataclass(slots=True)
 class _Loading:
     """The common steps of loading documents of all kinds."""
@@ -244,7 +167,7 @@ class _Loading:
         changed = self._changed(found)
         if parse_all is not None:
             return parse_all(changed)
-        few = found.count < _WORTH_A_POOL and not (apart and found.risky)
+        few = found.count < WORTH_A_POOL and not (apart and found.risky)
         if few or not self.chunker.portable or (workers == 1 and not apart):
             return (parse_item(item, self.limits, self.chunker, self.entities) for item in changed)
         return self._in_processes(changed, workers)

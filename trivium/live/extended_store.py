@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import dots
 from trivium.embedding.embedder import Embedder
-from trivium.graph.filter_language import Condition
+from trivium.graph.filter_conditions import Condition
 from trivium.graph.filter_matching import Allowed, ChunkFacts, Coded, matching
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import (

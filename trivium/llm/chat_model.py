@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol, Self
+from typing import Literal, Protocol
 
+from trivium.common.closing import Closing
 from trivium.llm.json_replies import JsonSchema
 from trivium.types import Usage
 
@@ -33,7 +34,7 @@ class ReplyUsage:
     truncated: bool = False
 
 
-class Reply(Iterator[str]):
+class Reply(Iterator[str], Closing):
     """An answer being generated: an iterator over its pieces, usable once.
 
     ``usage`` is None until the last piece has been read. To stop earlier, close it, which also stops the model; it can
@@ -56,12 +57,6 @@ class Reply(Iterator[str]):
     def close(self) -> None:
         """Stop the generation."""
         self._pieces.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
 
 class ChatModel(Protocol):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import threading
 from contextlib import suppress
 from functools import lru_cache
@@ -15,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common.safe_files import replacing
+from trivium.settings.settings import load_settings
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -25,12 +25,6 @@ _MOST = 1 << 20
 """Maximum size of a text in bytes."""
 
 _off = threading.Event()
-
-
-def default_folder() -> Path:
-    """Return the user's cache folder for texts of pictures."""
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (base if base.is_absolute() else Path.home() / ".cache") / "trivium" / "pictures"
 
 
 def keep_nothing() -> None:
@@ -75,7 +69,7 @@ def put(key: str, text: str) -> None:
 
 
 def _path(key: str) -> Path:
-    return default_folder() / f"{key}.txt"
+    return load_settings().home / "pictures" / f"{key}.txt"
 
 
 @lru_cache(maxsize=1)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from trivium.common.arrays import Floats, Integers, expand_ranges
 from trivium.graph.records import Adjacency
+from trivium.graph.string_table import rows_of
 from trivium.native.loops import loops
 from trivium.retrievers.query import Query
 
@@ -66,8 +67,7 @@ def of_links(
     graph = query.adjacency
     offset = len(graph.chunks)
     named = query.named_rows
-    row_of = {title: graph.entity_rows.get(title, -1) for title in dict.fromkeys(titles)}
-    pages = np.array([row_of[title] for title in titles], dtype=np.int64)
+    pages = rows_of(graph.entity_rows, titles)
     citing, cited = _citations(graph, query.chunk_rows(chunks), pages)
     is_named = _mask(graph, named)
     sharing = _sharing(graph, is_named, pages, citing, cited)

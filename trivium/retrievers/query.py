@@ -27,6 +27,7 @@ from trivium.graph.records import (
 )
 from trivium.graph.schema import Hop, Label
 from trivium.graph.store_view import StoreView
+from trivium.graph.string_table import rows_of
 from trivium.graph.vector_search import leading
 from trivium.parser.gazetteer import find_names
 from trivium.retrievers.chunk_cache import KnownCounts, KnownSentences, closeness
@@ -153,10 +154,7 @@ class Query:
         sequence of chunks.
         """
         asked = tuple(chunks)
-        rows = self.adjacency.chunk_rows
-        return self.memoize(
-            ("chunk_rows", asked), lambda: np.array([rows.get(uri, -1) for uri in asked], dtype=np.int64)
-        )
+        return self.memoize(("chunk_rows", asked), lambda: rows_of(self.adjacency.chunk_rows, asked))
 
     @property
     def term_statistics(self) -> TermStatistics:
@@ -189,8 +187,7 @@ class Query:
         """
 
         def find() -> NDArray[np.int64]:
-            rows = self.adjacency.entity_rows
-            found = np.array([rows.get(uri, -1) for uri in self.named_entities], dtype=np.int64)
+            found = rows_of(self.adjacency.entity_rows, self.named_entities)
             return found[found >= 0]
 
         return self.memoize("named_rows", find)

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, TypedDict, get_args
 from trivium.common.argument_checks import check_count, check_fields, shown
 from trivium.errors import InputError
 from trivium.fusion.fusion_names import FUSIONS
-from trivium.graph.filter_language import Where, parse
+from trivium.graph.filter_conditions import Where
+from trivium.graph.filter_language import parse
 from trivium.live.registry import SOURCES
 from trivium.rerank.reranker import Reranker
 from trivium.rerank.reranker_names import NAMES as RERANKERS

@@ -16,7 +16,8 @@ from trivium.embedding.embedder import Embedder, embed_queries, embeds_together
 from trivium.embedding.store_embedder import RememberedQuestions, StoreEmbedder
 from trivium.errors import InputError, NotEmbeddedError
 from trivium.fusion.score_table import Fused, Fusion, Table
-from trivium.graph.filter_language import Condition, Where, parse
+from trivium.graph.filter_conditions import Condition, Where
+from trivium.graph.filter_language import parse
 from trivium.graph.filtered_store import Within
 from trivium.graph.page_facts import document_name
 from trivium.graph.protocols import GraphStore, LooksAhead, SearchStore

@@ -8,10 +8,11 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from trivium.answering.answer_layout import as_markdown, tables_as_lines
+from trivium.answering.answer_layout import tables_as_lines
 from trivium.graph.protocols import SearchStore
 from trivium.search.picture_queries import views_for
 from trivium.search.requests import AskRequest, SearchRequest, describe
+from trivium.serialization import answer_json
 from trivium.server.request_fields import (
     AnyText,
     CutOption,
@@ -283,25 +284,12 @@ class AskAnswer(BaseModel):
     @classmethod
     def of(cls, answer: Answer, thumbnails: Addresses) -> Self:
         """Create the model from the engine's answer, with the thumbnails of its hits."""
-        return cls(
-            answer=answer.text,
-            markdown=as_markdown(answer),
-            outcome=answer.outcome,
-            intent=answer.intent,
-            searched_for=answer.searched_for,
-            recall_query=answer.recall_query,
-            form=answer.form,
-            parts=answer.parts,
-            confidence=answer.confidence,
-            disagreements=answer.disagreements,
-            citations=[served_citation(citation, thumbnails) for citation in answer.citations],
-            statements=answer.statements,
-            passages=[served_hit(hit, thumbnails) for hit in answer.passages],
-            model=answer.model,
-            usage=answer.usage,
-            sources=answer.sources,
-            warnings=answer.warnings,
-        )
+        served = {
+            "statements": answer.statements,
+            "citations": [served_citation(citation, thumbnails) for citation in answer.citations],
+            "passages": [served_hit(hit, thumbnails) for hit in answer.passages],
+        }
+        return cls(**{**answer_json(answer), **served})
 
 
 class ExplainBody(Given):
@@ -318,15 +306,8 @@ class ExplainBody(Given):
 
     def request(self) -> SearchRequest:
         """Return the search to explain."""
-        return SearchRequest(
-            self.question,
-            k=self.k,
-            retrievers=self.retrievers,
-            fusion=self.fusion,
-            settings=self.settings,
-            where=self.where,
-            recall=self.recall_query,
-        )
+        same = {name: getattr(self, name) for name in _SAME if name in type(self).model_fields}
+        return SearchRequest(self.question, recall=self.recall_query, **same)
 
     model_config = ConfigDict(
         json_schema_extra={

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Protocol, TypeVar, Unpack, cast
@@ -17,7 +17,7 @@ from trivium.answering.events import AnswerEvent
 from trivium.answering.writing_options import WritingOptions
 from trivium.common.idle_cores import alone, available_cores
 from trivium.engine import Engine
-from trivium.graph.filter_language import Where
+from trivium.graph.filter_conditions import Where
 from trivium.llm.chat_model import ChatModel
 from trivium.search.requests import AskOptions
 from trivium.server.answer_cache import AnswerCache
@@ -45,8 +45,8 @@ _CORES = available_cores()
 class Answerer(Protocol):
     """Answers questions from a collection; :class:`~trivium.engine.Engine` implements it."""
 
-    def ask_stream(self, question: str, **options: Unpack[AskOptions]) -> Iterator[AnswerEvent]:
-        """Stream the answer: Found once, Pieces, Done once. Closing the iterator stops it. Raises InputError,
+    def ask_stream(self, question: str, **options: Unpack[AskOptions]) -> Generator[AnswerEvent, None, None]:
+        """Stream the answer: Found once, Pieces, Done once. Closing the generator stops it. Raises InputError,
         StoreError and ChatModelError during iteration.
         """
         ...

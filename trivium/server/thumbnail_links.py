@@ -9,7 +9,7 @@ from urllib.parse import quote
 from typing_extensions import TypedDict  # the server's schemas take the one of typing from Python 3.12 on
 
 from trivium.graph.protocols import SearchStore
-from trivium.serialization import HitFields, LiveFields, hit_json, live_json
+from trivium.serialization import HitFields, LiveFields, citation_json, hit_json
 from trivium.types import ChunkKind, Citation, Hit
 
 PATH = "/thumbnails"
@@ -65,17 +65,7 @@ def served_hit(hit: Hit, thumbnails: Addresses) -> ServedHit:
 
 def served_citation(citation: Citation, thumbnails: Addresses) -> ServedCitation:
     """Convert a citation to JSON. Cited passages are among the hits of their answer."""
-    served: ServedCitation = {
-        "number": citation.number,
-        "uri": citation.uri,
-        "page": citation.page,
-        "section": citation.section,
-        "start": citation.start,
-        "end": citation.end,
-        "document": citation.document,
-        "pages": list(citation.pages),
-        "live": live_json(citation.live),
-    }
+    served = cast(ServedCitation, citation_json(citation))
     if citation.uri in thumbnails:
         served["thumbnail"] = thumbnails[citation.uri]
     return served

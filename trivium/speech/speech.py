@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import struct
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 from trivium.common import stopping
 from trivium.errors import InputError, TriviumError
 from trivium.settings.settings import Settings, load_settings
-from trivium.speech.protocols import MAX_SECONDS, Recogniser, Samples, Transcript, Voice
+from trivium.speech.protocols import Recogniser, Samples, Transcript, Voice
 from trivium.speech.registry import check_recogniser, check_voice, open_recogniser, open_voice
 from trivium.speech.sentences import spoken_sentences
-from trivium.speech.wav import wav_file
+
+_HEADER = struct.Struct("<4sI4s4sIHHIIHH4sI")
+_PAUSE_SECONDS = 0.25
 
 
 class Speech:
@@ -50,11 +53,6 @@ class Speech:
     def speaks(self) -> bool:
         """Whether speech synthesis is installed."""
         return _passes(self.check_speaking)
-
-    @property
-    def seconds(self) -> float:
-        """Maximum duration of audio for the configured recogniser."""
-        return MAX_SECONDS
 
     @property
     def recogniser(self) -> Recogniser:
@@ -101,6 +99,22 @@ def transcribe(audio: bytes | Path) -> Transcript:
 def speak(text: str) -> bytes:
     """Speak a text to a WAV file with the configured voice. Raises the errors of :meth:`Speech.speak`."""
     return Speech().speak(text)
+
+
+def wav_file(spoken: Iterable[Samples], rate: int) -> bytes:
+    """Return sentences as a WAV file (uncompressed, 16 bits, mono), each with a pause behind it.
+
+    >>> import numpy as np
+    >>> len(wav_file([np.zeros(100, np.int16)], 8000)) == 44 + 200 + 4000
+    True
+    """
+    pause = bytes(2 * int(rate * _PAUSE_SECONDS))
+    sound = b"".join(samples.astype("<i2").tobytes() + pause for samples in spoken)
+    size = len(sound) + _HEADER.size - 8
+    return (
+        _HEADER.pack(b"RIFF", size, b"WAVE", b"fmt ", 16, 1, 1, rate, 2 * rate, 2, 16, b"data", len(sound))
+        + sound
+    )
 
 
 def nothing_to_say(voice: Voice) -> InputError:

@@ -251,7 +251,7 @@ def test_wiki_sources_become_items_that_a_worker_reads(
     wiki: Wiki, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TRIVIUM_MEDIAWIKI_API", wiki.url)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("TRIVIUM_HOME", str(tmp_path))
     assert list(discover(["wiki:Nowhere"])) == [
         Problem("wiki:Nowhere", "there is no page titled 'Nowhere' (The page you specified doesn't exist.)")
     ]

@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import csv
 from collections.abc import Mapping, Sequence
 from math import inf
 from pathlib import Path
-from urllib.parse import unquote
 
 from trivium.common.safe_files import write_file
-from trivium.datasets.questions import read_questions
 from trivium.engine import Engine
 from trivium.errors import FusionError, InputError, StoreError
 from trivium.evaluation.comparison.outcomes import Run
-from trivium.evaluation.comparison.page import MOST, Explain, Setting, Side, comparison_page
-from trivium.evaluation.evaluator import stand_alone
-from trivium.evaluation.trec_files import read_qrels, read_run
+from trivium.evaluation.comparison.page import Explain, Setting, Side, comparison_page
+from trivium.evaluation.trec_files import read_qrels, read_run, system_of
 from trivium.retrievers.retriever_names import RETRIEVERS
-from trivium.types import Question
 
-QUESTIONS = "questions.jsonl"
-"""File with the question texts of a run, beside it."""
-QRELS = "qrels.txt"
-"""File with the relevance judgements of a run, beside it."""
 _RUN = ".run"
 _SAME = 1e-5
 """Scores that differ by more than this share are from two different fusions."""
@@ -34,33 +26,35 @@ def compare_runs(
     target: str | Path,
     *,
     engine: Engine | None = None,
-    most: int = MOST,
 ) -> Path:
     """Write the page that compares two run files, ``second`` compared with ``first``, and return its path.
 
-    Judgements come from ``qrels.txt``, question texts from ``questions.jsonl`` and ranks of
-    single retrievers from their runs, both beside the first run. An ``engine`` on the store of the runs adds the
-    passages and, for fused rows, each retriever's contributions. Raises InputError for files that are missing or do
-    not match.
+    Judgements come from ``qrels.txt``, the questions as they were searched for from ``questions.csv`` and ranks of
+    single retrievers from their runs, all beside the first run, as ``trivium evaluate --runs`` writes them. Without
+    ``questions.csv``, as beside runs of other systems, questions are shown by their ids. An ``engine`` on the store of
+    the runs adds the passages and, for fused rows, each retriever's contributions. Raises InputError for files that are
+    missing or do not match.
     """
     first, second = Path(first), Path(second)
     for path in (first, second):
         _check_run(path)
-    judgements = first.parent / QRELS
+    judgements = first.parent / "qrels.txt"
     if not judgements.exists():
         raise InputError(f"{judgements}: expected relevance judgements beside {first}")
     gold = read_qrels(judgements)
     views = {name: read_run(path) for name in RETRIEVERS if (path := first.parent / f"{name}.run").is_file()}
-    texts = _texts(first.parent / QUESTIONS, engine)
+    texts = _texts(first.parent / "questions.csv")
     labels = _labels(first, second)
     sides = [
-        Side(label, run, explainer(engine, unquote(path.stem), run, texts))
+        Side(label, run, _explainer(engine, system_of(path), run, texts))
         for label, path in zip(labels, (first, second), strict=True)
         for run in (read_run(path),)
     ]
     facts = [] if engine is None else [engine.info().location]
     setting = Setting(gold, texts, views, facts)
-    return write_page(target, sides[0], sides[1], setting, engine, most)
+    fetch = None if engine is None else lambda chunks: _passages(engine, chunks)
+    write_file(Path(target), comparison_page(sides[0], sides[1], setting, fetch))
+    return Path(target)
 
 
 def _check_run(path: Path) -> None:
@@ -76,33 +70,7 @@ def _check_run(path: Path) -> None:
     )
 
 
-def write_page(
-    target: str | Path,
-    first: Side,
-    second: Side,
-    setting: Setting,
-    engine: Engine | None,
-    most: int = MOST,
-) -> Path:
-    """Write the page that compares two sides and return its path."""
-    fetch = None if engine is None else lambda chunks: passages(engine, chunks)
-    page = comparison_page(first, second, setting, fetch, most)
-    write_file(Path(target), page)
-    return Path(target)
-
-
-def label(row: str) -> str:
-    """Return the display name of a system; for a trained fusion the last part of its folder."""
-    return Path(row).name or row
-
-
-def write_texts(path: Path, questions: Sequence[Question]) -> None:
-    """Write ids and texts of questions, as a question file without gold."""
-    lines = [json.dumps({"id": q.id, "question": q.text}, ensure_ascii=False) + "\n" for q in questions]
-    write_file(path, "".join(lines))
-
-
-def passages(engine: Engine, chunks: Sequence[str]) -> dict[str, str]:
+def _passages(engine: Engine, chunks: Sequence[str]) -> dict[str, str]:
     """Return the texts of chunks. Raises InputError if the runs are from another store."""
     try:
         return {record.uri: record.text for record in engine.store.fetch(chunks)}
@@ -112,9 +80,7 @@ def passages(engine: Engine, chunks: Sequence[str]) -> dict[str, str]:
         ) from error
 
 
-def explainer(
-    engine: Engine | None, row: str, run: Run, texts: Mapping[str, str], exact: bool = False
-) -> Explain | None:
+def _explainer(engine: Engine | None, row: str, run: Run, texts: Mapping[str, str]) -> Explain | None:
     """A function that returns each retriever's contributions to the scores of chunks: (question id, chunks) -> chunk ->
     retriever -> contribution. None without an engine and for a run of a single retriever.
 
@@ -128,7 +94,7 @@ def explainer(
             return {}
         best, score = run[question][0]
         try:
-            breakdown = engine.searcher.break_down(texts[question], [best, *chunks], row, exact=exact)
+            breakdown = engine.searcher.break_down(texts[question], [best, *chunks], row)
         except FusionError:
             return {}
         if abs(breakdown.scores.get(best, inf) - score) > _SAME * max(1.0, abs(score)):
@@ -138,18 +104,24 @@ def explainer(
     return explain
 
 
-def _texts(path: Path, engine: Engine | None) -> dict[str, str]:
-    """Return the texts of questions; with an engine, in the form in which they were searched for."""
+def _texts(path: Path) -> dict[str, str]:
+    """Return the texts of questions by id; none if the file does not exist."""
     if not path.is_file():
         return {}
-    questions = read_questions(path)
-    asked = questions if engine is None else stand_alone(questions, engine.store)
-    return {question.id: question.text for question in asked}
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            head, *rows = csv.reader(file)
+    except (ValueError, csv.Error) as error:
+        raise InputError(f"{path}: expected a table of questions in CSV, got {error}") from error
+    if head[:2] != ["id", "question"]:
+        raise InputError(f"{path}: expected the columns id and question first, got {', '.join(head)}")
+    return {row[0]: row[1] for row in rows if len(row) > 1}
 
 
 def _labels(first: Path, second: Path) -> tuple[str, str]:
     """Return the rows' names, with as much of the folders as is needed to distinguish them."""
-    first_label, second_label = label(unquote(first.stem)), label(unquote(second.stem))
+    # A trained fusion is named by the last part of its folder.
+    first_label, second_label = (Path(row).name or row for row in map(system_of, (first, second)))
     if first_label != second_label:
         return first_label, second_label
     parents = [path.resolve().parent.parts for path in (first, second)]

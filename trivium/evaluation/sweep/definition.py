@@ -33,24 +33,27 @@ tokens = 2_000_000
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from trivium.answering.prompt_styles import PromptStyle, prompt_style
 from trivium.common.definition_file import Distinct, Name, NonEmpty, Table, read_definition
 from trivium.errors import ConfigurationError, InputError
 from trivium.evaluation.answers.judging import DEFAULT_WAYS, WAYS, of_ways
 from trivium.evaluation.answers.report import GOLD, NO_CONTEXT
-from trivium.evaluation.toml_file import CutRule, QuestionSet, RerankerName
+from trivium.graph.open_store import is_address
 from trivium.llm.registry import NO_MODEL
+from trivium.parser.sources import huggingface
+from trivium.rerank.registry import make_reranker
 from trivium.search.cut import Cut
 from trivium.settings.settings import MAX_TEMPERATURE, load_settings
 from trivium.types import Usage
 
+T = TypeVar("T")
 _Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _Temperature = Annotated[float, Field(ge=0, le=MAX_TEMPERATURE)]
 _EXAMPLE = (
@@ -80,8 +83,28 @@ def _priced(given: object) -> object:
     return {"name": given} if isinstance(given, str) else given
 
 
+def _made(make: Callable[[str], T], text: str) -> T:
+    """Return what a text names. Raises ValueError, as pydantic requires."""
+    try:
+        return make(text)
+    except (InputError, ConfigurationError) as error:
+        raise ValueError(str(error)) from error
+
+
+def _reranker(name: str) -> str:
+    _made(make_reranker, name)
+    return name
+
+
+def _cut(rule: str) -> str:
+    return str(_made(Cut.read, rule))
+
+
+_CutRule = Annotated[str, AfterValidator(_cut)]
+
+
 class _PricedReranker(Priced):
-    name: RerankerName
+    name: Annotated[str, AfterValidator(_reranker)]
 
 
 class Budget(Table):
@@ -101,10 +124,15 @@ class BaselineLike(Table):
     k: int | None = None
     context: str | None = None
     rerank: str | None = None
-    cut: CutRule | None = None
+    cut: _CutRule | None = None
 
 
-class _File(QuestionSet):
+class _File(Table):
+    questions: Name
+    store: Name | NonEmpty[Name]
+    sample: Annotated[int, Field(ge=1)] | None = None
+    seed: Annotated[int, Field(ge=0)] = 0
+    exact: bool = False
     model: NonEmpty[Priced]
     prompts: NonEmpty[Name] = Field(["zero-shot"])
     temperatures: NonEmpty[_Temperature] = Field([0.0])
@@ -112,7 +140,7 @@ class _File(QuestionSet):
     retrievers: Distinct[Name] = Field([])
     fusions: Distinct[Name] = Field([])
     rerank: Distinct[Annotated[_PricedReranker, BeforeValidator(_priced)]] = Field([])
-    cut: Distinct[CutRule] = Field([])
+    cut: Distinct[_CutRule] = Field([])
     gold: bool = False
     no_context: bool = False
     max_tokens: Annotated[int, Field(ge=1)] | None = None
@@ -172,11 +200,13 @@ def read_sweep(path: str | Path) -> Sweep:
     path = Path(path)
     file = read_definition(path, "sweep", _EXAMPLE, _File)
     folder = path.parent
+    hub = file.questions.startswith(huggingface.PREFIX)
+    stores = [file.store] if isinstance(file.store, str) else file.store
     contexts = file.retrievers or file.fusions or file.gold or file.no_context
     return Sweep(
         path=path,
-        stores=file.stores_in(folder),
-        questions=Path(file.questions_in(folder)),
+        stores={name: name if is_address(name) else str(folder / name) for name in stores},
+        questions=Path(file.questions) if hub else folder / file.questions,
         models=tuple(file.model),
         prompts=_styles(path, file.prompts),
         temperatures=tuple(file.temperatures),

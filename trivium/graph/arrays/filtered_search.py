@@ -11,7 +11,7 @@ from trivium.graph.arrays import search, topology
 from trivium.graph.arrays.array_files import Rows, distinct
 from trivium.graph.arrays.search import Limit, Limits
 from trivium.graph.arrays.snapshot import IndexSnapshot
-from trivium.graph.filter_language import Condition
+from trivium.graph.filter_conditions import Condition
 from trivium.graph.filter_matching import Allowed, ChunkFacts
 from trivium.graph.filtered_store import Within
 from trivium.graph.protocols import SearchStore

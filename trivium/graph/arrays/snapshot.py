@@ -45,7 +45,7 @@ from trivium.graph.arrays.vector_matrix import (
     load_matrix,
     load_sentences,
 )
-from trivium.graph.filter_language import Condition
+from trivium.graph.filter_conditions import Condition
 from trivium.graph.filter_matching import Allowed, ChunkFacts
 from trivium.graph.records import Floats, Progress, StoreInfo, Vectors, WaitingTexts
 from trivium.graph.schema import Label

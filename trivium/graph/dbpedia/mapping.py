@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from trivium.graph.page_graph import RelationEdge
 from trivium.graph.records import Adjacency
 from trivium.graph.schema import page_of, page_uri, unescape
+from trivium.graph.string_table import rows_of
 from trivium.text.normalise import normalise_title
 
 TYPE = "http://www.w3.org/1999/02/22-rdf-syntax-ns#type"
@@ -159,7 +160,7 @@ class Mentions:
         Chunks of a page that is not among the entities are left out: it was loaded while the graph was read.
         """
         chunks, size = len(graph.chunks), len(graph.entities)
-        own = np.array([graph.entity_rows.get(page_of(uri), -1) for uri in graph.chunks], dtype=np.int32)
+        own = rows_of(graph.entity_rows, [page_of(uri) for uri in graph.chunks]).astype(np.int32)
         page = np.repeat(own, np.diff(graph.indptr[: chunks + 1]))
         entity = graph.indices[: graph.indptr[chunks]] - chunks
         mentioned = page >= 0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from trivium.common import stopping
 from trivium.common.iteration import batched
 from trivium.errors import StoreBusyError
-from trivium.graph.filter_language import Condition
+from trivium.graph.filter_conditions import Condition
 from trivium.graph.filter_matching import Allowed, ChunkFacts, Coded
 from trivium.graph.filtered_store import Within
 from trivium.graph.neo4j.connection import Connection

@@ -15,7 +15,7 @@ from trivium.errors import TriviumError
 from trivium.graph.arrays.filtered_search import ArrayWithin
 from trivium.graph.arrays.in_memory_store import HeldReads, HeldStore, made_index, updated
 from trivium.graph.arrays.rows_by_uri import KeyedRows, Touched
-from trivium.graph.filter_language import Condition
+from trivium.graph.filter_conditions import Condition
 from trivium.graph.neo4j.change_log import Touched as Names
 from trivium.graph.neo4j.change_log import read_log, touched_since
 from trivium.graph.neo4j.connection import Connection

@@ -13,8 +13,8 @@ from trivium.graph.arrays.rows_by_uri import KeyedChunk, KeyedEntity, KeyedNodes
 from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection, Row
 from trivium.graph.neo4j.cypher import scanning as cypher
-from trivium.graph.neo4j.reader import page_record
 from trivium.graph.node_properties import decode_sentences
+from trivium.graph.page_facts import page_record
 from trivium.graph.page_graph import RelationEdge
 from trivium.graph.records import Vectors
 from trivium.graph.schema import page_of, section_of

@@ -8,16 +8,14 @@ from collections.abc import Mapping
 from neo4j import AsyncManagedTransaction
 
 from trivium.graph.neo4j.change_log import Touched
-from trivium.graph.neo4j.connection import rows
-from trivium.graph.neo4j.cypher import picture_vectors as cypher
-from trivium.graph.neo4j.store_part import StorePart, identity_of, identity_values
+from trivium.graph.neo4j.cypher import vectors as cypher
+from trivium.graph.neo4j.store_part import StorePart, identity_of, record_embedder
 from trivium.graph.neo4j.write_steps import in_batches, lock, next_version
 from trivium.graph.records import Vectors
 from trivium.graph.stored_vectors import (
     EMBEDDED,
     PictureVectors,
     join_vectors,
-    refuse_embedder,
     split_vectors,
 )
 from trivium.types import EmbedderIdentity
@@ -32,22 +30,18 @@ class PictureVectorsPart(StorePart):
 
     @property
     def image_embedder(self) -> EmbedderIdentity | None:
-        return identity_of(self._connection.read(cypher.READ_EMBEDDER))
+        return identity_of(self._connection.read(cypher.READ_IMAGE_EMBEDDER))
 
     def set_image_embedder(self, identity: EmbedderIdentity) -> None:
+        queries = cypher.READ_IMAGE_EMBEDDER, cypher.ANY_PICTURE_VECTOR, cypher.SET_IMAGE_EMBEDDER
+
         async def write(transaction: AsyncManagedTransaction) -> None:
-            await lock(transaction)
-            stored = identity_of(await rows(transaction, cypher.READ_EMBEDDER))
-            if stored == identity:
-                return
-            if stored is not None and (await rows(transaction, cypher.ANY_VECTOR))[0][0]:
-                refuse_embedder(EMBEDDED, stored, identity)
-            await rows(transaction, cypher.SET_EMBEDDER, identity_values(identity))
+            await record_embedder(transaction, identity, EMBEDDED, *queries)
 
         self._write(write)
 
     def pending_pictures(self) -> list[str]:
-        return sorted(self._connection.read(cypher.PENDING)[0][0])
+        return sorted(self._connection.read(cypher.PENDING_PICTURES)[0][0])
 
     def put_picture_vectors(self, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
         """Store vectors of pictures that some chunk still has. Others are ignored. One transaction."""
@@ -59,7 +53,7 @@ class PictureVectorsPart(StorePart):
 
         async def write(transaction: AsyncManagedTransaction) -> None:
             await lock(transaction)
-            await in_batches(transaction, cypher.SET_VECTORS, "rows", listed, size=_A_STATEMENT)
+            await in_batches(transaction, cypher.SET_PICTURE_VECTORS, "rows", listed, size=_A_STATEMENT)
             await next_version(transaction, Touched(), vectors_only=True)
 
         self._write(write)
@@ -72,7 +66,7 @@ class PictureVectorsPart(StorePart):
             identity = self.image_embedder
             found = {
                 uri: b64decode(vector)
-                for part in self._connection.batches(cypher.VECTORS, _A_READ)
+                for part in self._connection.batches(cypher.PICTURE_VECTORS, _A_READ)
                 for vector, uri in part
             }
             known = join_vectors(found, 0 if identity is None else identity.dimension)

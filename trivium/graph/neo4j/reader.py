@@ -13,7 +13,7 @@ from trivium.graph.neo4j.cypher.schema import READ_VERSION
 from trivium.graph.neo4j.store_cache import Counts
 from trivium.graph.neo4j.store_part import StorePart
 from trivium.graph.node_properties import decode_names, decode_relations, decode_thumbnail
-from trivium.graph.page_facts import BLOCKS, decode_given, decode_metadata
+from trivium.graph.page_facts import BLOCKS, decode_given, decode_metadata, page_record
 from trivium.graph.page_graph import ChunkNode, PageGraph, QuestionNode, RelationEdge, SectionNode
 from trivium.graph.records import (
     NONE_KNOWN,
@@ -374,19 +374,3 @@ def _chunk_record(uri: str, *rest: Any) -> ChunkRecord:
 def _in_reading_order(chunks: Sequence[tuple[str, int]]) -> list[str]:
     """Sort (uri, position) by page and position and return the uris."""
     return [uri for uri, _ in sorted(chunks, key=lambda chunk: (page_of(chunk[0]), chunk[1]))]
-
-
-def page_record(
-    source: str,
-    revision: int | None,
-    content_hash: str,
-    format_: str,
-    path: str,
-    modified: str | None,
-    metadata: str | None,
-    added: str | None,
-    uri: str,
-) -> PageRecord:
-    """Return a page of the properties of its node."""
-    facts, given = decode_metadata(metadata), decode_given(metadata)
-    return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added, given)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from types import TracebackType
 from typing import Self
 
-from trivium.graph.filter_language import Condition
+from trivium.common.closing import Closing
+from trivium.graph.filter_conditions import Condition
 from trivium.graph.neo4j.address import parse_address
 from trivium.graph.neo4j.check import Neo4jChecker
 from trivium.graph.neo4j.connection import Connection
@@ -38,7 +38,7 @@ from trivium.graph.schema import Hop, Label
 from trivium.settings.settings import load_settings
 
 
-class Neo4jStore(GraphReads, KeywordReads, VectorsPart, PictureVectorsPart, GraphWrites):
+class Neo4jStore(GraphReads, KeywordReads, VectorsPart, PictureVectorsPart, GraphWrites, Closing):
     """A :class:`trivium.graph.protocols.GraphStore` in a database of a Neo4j server (5.26 or later).
 
     Other programs may have nodes in the same database: those of the store are known by their marks
@@ -62,23 +62,20 @@ class Neo4jStore(GraphReads, KeywordReads, VectorsPart, PictureVectorsPart, Grap
     @classmethod
     def create(cls, address: str) -> Self:
         """Create an empty store in a database. Raises StoreError if there is one already."""
-        connection = _connect(address)
-        try:
-            prepare(connection)
-            choose_style(connection)
-            return cls(connection, detect(connection))
-        except BaseException:
-            connection.close()
-            raise
+        return cls._of(address, prepare)
 
     @classmethod
     def open(cls, address: str) -> Self:
         """Open the store in a database. Raises StoreNotFoundError if there is none, StoreFormatError for one of another
         version.
         """
+        return cls._of(address, recognise)
+
+    @classmethod
+    def _of(cls, address: str, begin: Callable[[Connection], None]) -> Self:
         connection = _connect(address)
         try:
-            recognise(connection)
+            begin(connection)
             choose_style(connection)
             return cls(connection, detect(connection))
         except BaseException:
@@ -103,14 +100,6 @@ class Neo4jStore(GraphReads, KeywordReads, VectorsPart, PictureVectorsPart, Grap
         self._cache.clear()
         self._connection.close()
         self._memory.join()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # -- maintenance ------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from trivium.common.cache import LruCache
 from trivium.errors import StoreNotFoundError
-from trivium.graph.filter_language import Condition
+from trivium.graph.filter_conditions import Condition
 from trivium.graph.filter_matching import Allowed, ChunkFacts
 from trivium.graph.neo4j.connection import Connection
 from trivium.graph.neo4j.cypher.reading import STORE_STATE

@@ -7,12 +7,15 @@ The store's methods are in several classes, by what they do; :class:`trivium.gra
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from dataclasses import asdict
+from typing import Any, LiteralString, TypeVar
 
 from neo4j import AsyncManagedTransaction
 
-from trivium.graph.neo4j.connection import Connection, Rows
+from trivium.graph.neo4j.connection import Connection, Rows, rows
 from trivium.graph.neo4j.store_cache import StoreCache
+from trivium.graph.neo4j.write_steps import lock
+from trivium.graph.stored_vectors import refuse_embedder
 from trivium.types import EmbedderIdentity
 
 T = TypeVar("T")
@@ -38,6 +41,23 @@ def identity_of(found: Rows) -> EmbedderIdentity | None:
     return EmbedderIdentity(*found[0]) if found else None
 
 
-def identity_values(identity: EmbedderIdentity) -> dict[str, Any]:
-    """Return the parameters of a query that writes an embedder."""
-    return {"name": identity.name, "version": identity.version, "dimension": identity.dimension}
+async def record_embedder(
+    transaction: AsyncManagedTransaction,
+    identity: EmbedderIdentity,
+    what: str,
+    read: LiteralString,
+    filled: LiteralString,
+    write: LiteralString,
+) -> bool:
+    """Record the embedder of texts or pictures, by the queries that ``read`` it, ask whether the store is ``filled`` with
+    such vectors, and ``write`` it. Returns whether there was another or none. Raises EmbedderMismatchError, which begins
+    with ``what``.
+    """
+    await lock(transaction)
+    stored = identity_of(await rows(transaction, read))
+    if stored == identity:
+        return False
+    if stored is not None and (await rows(transaction, filled))[0][0]:
+        refuse_embedder(what, stored, identity)
+    await rows(transaction, write, asdict(identity))
+    return True

@@ -18,7 +18,7 @@ from trivium.graph.neo4j.change_log import Touched
 from trivium.graph.neo4j.connection import Connection, Rows, rows
 from trivium.graph.neo4j.cypher import reading, scanning
 from trivium.graph.neo4j.cypher import vectors as cypher
-from trivium.graph.neo4j.store_part import StorePart, identity_of, identity_values
+from trivium.graph.neo4j.store_part import StorePart, identity_of, record_embedder
 from trivium.graph.neo4j.write_steps import in_batches, lock, next_version
 from trivium.graph.node_properties import decode_sentences, encode_sentences
 from trivium.graph.page_graph import RelationEdge
@@ -30,7 +30,6 @@ from trivium.graph.stored_vectors import (
     check_vectors,
     dimension_of,
     join_codes,
-    refuse_embedder,
     text_hash,
 )
 from trivium.types import EmbedderIdentity
@@ -104,15 +103,11 @@ class VectorsPart(StorePart):
     """The part of a store that has the vectors of texts and sentences."""
 
     def set_embedder(self, identity: EmbedderIdentity) -> None:
+        queries = cypher.READ_EMBEDDER, cypher.ANY_VECTOR, cypher.SET_EMBEDDER
+
         async def write(transaction: AsyncManagedTransaction) -> None:
-            await lock(transaction)
-            stored = identity_of(await rows(transaction, cypher.READ_EMBEDDER))
-            if stored == identity:
-                return
-            if stored is not None and (await rows(transaction, cypher.ANY_VECTOR))[0][0]:
-                refuse_embedder(FILLED, stored, identity)
-            await rows(transaction, cypher.SET_EMBEDDER, identity_values(identity))
-            await next_version(transaction, Touched(), vectors_only=True)
+            if await record_embedder(transaction, identity, FILLED, *queries):
+                await next_version(transaction, Touched(), vectors_only=True)
 
         self._write(write)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol, runtime_checkable
 
-from trivium.graph.filter_language import Condition
+from trivium.graph.filter_conditions import Condition
 from trivium.graph.page_graph import RelationEdge
 from trivium.graph.records import (
     Adjacency,

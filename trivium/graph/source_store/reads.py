@@ -22,7 +22,7 @@ from trivium.graph.arrays.rows_by_uri import (
     Nodes,
 )
 from trivium.graph.arrays.snapshot import IndexSnapshot
-from trivium.graph.filter_language import Condition
+from trivium.graph.filter_conditions import Condition
 from trivium.graph.filter_matching import ChunkFacts
 from trivium.graph.node_properties import names_of
 from trivium.graph.page_facts import BLOCKS

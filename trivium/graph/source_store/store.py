@@ -8,9 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import asdict
-from types import TracebackType
 from typing import Self
 
+from trivium.common.closing import Closing
 from trivium.errors import StoreBusyError
 from trivium.graph.check_findings import PAGES, VECTORS, Finding, wrong_vectors
 from trivium.graph.page_checks import check_page
@@ -35,7 +35,7 @@ from trivium.types import EmbedderIdentity
 _ATTEMPTS = 20
 
 
-class SourceStore(SourceReads):
+class SourceStore(SourceReads, Closing):
     """A :class:`trivium.graph.protocols.GraphStore` over a :class:`~trivium.graph.source_store.SourceOfTruth`.
 
     After a change all of the source is read again, and the index of all nodes is made in memory by the next search: for
@@ -56,14 +56,6 @@ class SourceStore(SourceReads):
     def close(self) -> None:
         """Close the source."""
         self._source.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @contextmanager
     def pinned(self) -> Iterator[SourceStore]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from trivium.common import stopping
 from trivium.errors import StoreFormatError
-from trivium.graph.page_facts import BLOCKS, decode_given, decode_metadata
+from trivium.graph.page_facts import BLOCKS, decode_metadata, page_record
 from trivium.graph.page_graph import RelationEdge
 from trivium.graph.records import (
     ChunkRecord,
@@ -24,8 +24,8 @@ from trivium.graph.sqlite.store_state import read_meta
 from trivium.graph.stored_vectors import text_hash
 
 _RECORD = (
-    "SELECT n.uri, p.source, p.revision, p.content_hash, coalesce(f.format, ''), coalesce(f.path, ''), f.modified,"
-    " f.metadata, f.added"
+    "SELECT p.source, p.revision, p.content_hash, coalesce(f.format, ''), coalesce(f.path, ''), f.modified, f.metadata,"
+    " f.added, n.uri"
 )
 _FILE = "substr(rtrim(p.source, '/'), 1 + length(rtrim(rtrim(p.source, '/'), replace(p.source, '/', ''))))"
 """The name of the file that a page comes from, as in the index page_file."""
@@ -38,7 +38,7 @@ def pages(connection: Connection, after: str | None = None, limit: int | None = 
         " LEFT JOIN page_facts AS f ON f.page_id = p.id WHERE n.uri > ? ORDER BY n.uri LIMIT ?",
         [after or "", -1 if limit is None else max(limit, 0)],
     )
-    return [_page_record(*row) for row in stopping.each(rows)]
+    return [page_record(*row) for row in stopping.each(rows)]
 
 
 def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRecord]:
@@ -48,7 +48,7 @@ def find_pages(connection: Connection, uris: Sequence[str]) -> dict[str, PageRec
         " LEFT JOIN page_facts AS f ON f.page_id = p.id ORDER BY j.key",
         [as_json(uris)],
     )
-    return {row[0]: _page_record(*row) for row in rows}
+    return {row[-1]: page_record(*row) for row in rows}
 
 
 def pages_with_words(
@@ -71,7 +71,7 @@ def pages_with_words(
         f" WHERE {condition} ORDER BY n.uri",
         {"source": source, "mark": mark, **asked},
     )
-    return [_page_record(*row) for row in rows]
+    return [page_record(*row) for row in rows]
 
 
 def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
@@ -81,7 +81,7 @@ def pages_at(connection: Connection, paths: Sequence[str]) -> list[PageRecord]:
         " JOIN name AS n ON n.id = p.id ORDER BY n.uri",
         [as_json(dict.fromkeys(filter(None, paths)))],
     )
-    return [_page_record(*row) for row in rows]
+    return [page_record(*row) for row in rows]
 
 
 def pages_of_files(connection: Connection, names: Sequence[str]) -> list[PageRecord]:
@@ -91,7 +91,7 @@ def pages_of_files(connection: Connection, names: Sequence[str]) -> list[PageRec
         " LEFT JOIN page_facts AS f ON f.page_id = p.id ORDER BY n.uri",
         [as_json(dict.fromkeys(filter(None, names)))],
     )
-    return [_page_record(*row) for row in rows]
+    return [page_record(*row) for row in rows]
 
 
 def unlinked_pages(connection: Connection) -> list[str]:
@@ -102,21 +102,6 @@ def unlinked_pages(connection: Connection) -> list[str]:
         " ORDER BY n.uri"
     )
     return [uri for (uri,) in rows]
-
-
-def _page_record(
-    uri: str,
-    source: str,
-    revision: int | None,
-    content_hash: str,
-    format_: str,
-    path: str,
-    modified: str | None,
-    metadata: str | None,
-    added: str | None,
-) -> PageRecord:
-    facts, given = decode_metadata(metadata), decode_given(metadata)
-    return PageRecord(uri, source, revision, content_hash, format_, path, modified, facts, added, given)
 
 
 def count_pages(connection: Connection) -> int:

@@ -9,16 +9,16 @@ from contextlib import contextmanager, suppress
 from functools import wraps
 from os import PathLike
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
+from trivium.common.closing import Closing
 from trivium.graph.arrays.chunk_details import ChunkDetails
 from trivium.graph.arrays.filtered_search import ArrayWithin
 from trivium.graph.arrays.search import ArrayReads
 from trivium.graph.arrays.snapshot import IndexSnapshot
-from trivium.graph.filter_language import Condition
+from trivium.graph.filter_conditions import Condition
 from trivium.graph.filter_matching import ChunkFacts
 from trivium.graph.page_graph import PageGraph, RelationEdge
 from trivium.graph.records import (
@@ -66,7 +66,7 @@ def method(
     return on_the_database
 
 
-class EmbeddedStore(ArrayReads):
+class EmbeddedStore(ArrayReads, Closing):
     """A :class:`trivium.graph.protocols.GraphStore` on the local machine.
 
     The folder contains ``graph.db`` (SQLite, the source of truth) and ``index/`` (derived, may be deleted at any
@@ -139,14 +139,6 @@ class EmbeddedStore(ArrayReads):
         self._merger.end()
         self._indexes = None
         self._database.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     # -- writing ---------------------------------------------------------------------------------------------
 

@@ -10,7 +10,6 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 from mcp.types import CallToolResult, TextContent
 from pydantic import BaseModel, Field
 
-from trivium.answering.answer_layout import as_markdown
 from trivium.answering.events import Done
 from trivium.answering.writing_options import WritingOptions
 from trivium.engine import Engine
@@ -41,7 +40,7 @@ from trivium.search.about_question import search_and_judge
 from trivium.search.answers import answer_stream
 from trivium.search.requests import AskRequest, SearchRequest, describe
 from trivium.search.subgraph_drawings import around, find_entity
-from trivium.serialization import hit_json, live_json, scale_of
+from trivium.serialization import answer_json, citation_json, hit_json, scale_of
 from trivium.server.live_switch import LiveSwitch, Mode
 from trivium.server.request_fields import Uri, check_options, check_prompt
 from trivium.server.schemas import AskFields, Given, SearchFields
@@ -266,35 +265,16 @@ def _found(hit: Hit) -> FoundPassage:
 
 def _answered(answer: Answer) -> Answered:
     texts = {hit.uri: hit.text for hit in answer.passages}
-    return Answered(
-        outcome=answer.outcome,
-        intent=answer.intent,
-        searched_for=answer.searched_for,
-        recall_query=answer.recall_query,
-        answer=as_markdown(answer),
-        form=answer.form,
-        confidence=answer.confidence,
-        disagreements=list(answer.disagreements),
-        citations=[
-            Cited(
-                number=citation.number,
-                uri=citation.uri,
-                page=citation.page,
-                section=citation.section,
-                document=citation.document,
-                pages=list(citation.pages),
-                live=live_json(citation.live),
-                headings=headings_of(citation.section),
-                start=citation.start,
-                end=citation.end,
-                text=texts[citation.uri][:MAX_CHARACTERS],
-                cut=len(texts[citation.uri]) > MAX_CHARACTERS,
-            )
-            for citation in answer.citations
-        ],
-        unsupported=[answer.text[s.start : s.end] for s in answer.statements if not s.supported],
-        model=answer.model,
-        usage=answer.usage,
-        sources=list(answer.sources),
-        warnings=list(answer.warnings),
-    )
+    fields = answer_json(answer)
+    fields["answer"] = fields["markdown"]
+    fields["citations"] = [
+        Cited(
+            **citation_json(citation),
+            headings=headings_of(citation.section),
+            text=texts[citation.uri][:MAX_CHARACTERS],
+            cut=len(texts[citation.uri]) > MAX_CHARACTERS,
+        )
+        for citation in answer.citations
+    ]
+    unsupported = [answer.text[s.start : s.end] for s in answer.statements if not s.supported]
+    return Answered(**fields, unsupported=unsupported)

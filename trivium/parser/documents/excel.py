@@ -20,7 +20,7 @@ from xml.etree.ElementTree import Element, iterparse
 from trivium.errors import ParseError
 from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.documents.archive import Archive
-from trivium.parser.documents.document_file import DocumentFile, page_of
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.drawings import drawn_texts, texts_of
 from trivium.parser.documents.header_rows import Row, ShownNumber, SpannedRow
 from trivium.parser.documents.number_format import (
@@ -95,14 +95,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
                     _read_drawings(package, part, name)
         properties = package.properties()
     document.expect_chunks("the workbook has no text in a sheet that is shown")
-    return page_of(
-        document,
-        file,
-        "xlsx",
-        title=properties.title,
-        modified=properties.modified,
-        metadata=properties.metadata,
-    )
+    return properties.page_of(document, file, "xlsx")
 
 
 @dataclass(slots=True)

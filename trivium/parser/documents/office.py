@@ -12,10 +12,11 @@ from typing import Any
 from trivium.errors import MissingExtraError, ParseError, TriviumError, said
 from trivium.parser.document import DamagedPartError, Document
 from trivium.parser.documents.archive import Archive, check_entities, resolved
+from trivium.parser.documents.document_file import DocumentFile, page_of
 from trivium.parser.ocr import parser_time
 from trivium.settings.limits import InputLimits
 from trivium.text.normalise import normalise_title
-from trivium.types import MetadataValue
+from trivium.types import MetadataValue, Page
 
 EXTRA = "documents"
 """The extra that installs the libraries: ``pip install 'trivium[documents]'``."""
@@ -143,6 +144,11 @@ class Properties:
     title: str | None = None
     modified: str | None = None
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+
+    def page_of(self, document: Document, file: DocumentFile, format: str, title: str | None = None) -> Page:
+        """Return the page of a document, with its ``title`` where the properties have none."""
+        own = self.title or title
+        return page_of(document, file, format, title=own, modified=self.modified, metadata=self.metadata)
 
 
 @dataclass(frozen=True, slots=True)

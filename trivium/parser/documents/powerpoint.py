@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from trivium.parser.documents.archive import Archive
-from trivium.parser.documents.document_file import DocumentFile, page_of
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.drawings import A, drawn_texts, embedded_picture
 from trivium.parser.documents.header_rows import head_rows
 from trivium.parser.documents.office import Deadline, Package, R, integer, local, translated
@@ -56,14 +56,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
         slides.footers()
         properties = package.properties()
     document.expect_chunks("the presentation has no text")
-    return page_of(
-        document,
-        file,
-        "pptx",
-        title=properties.title or slides.first_title,
-        modified=properties.modified,
-        metadata=properties.metadata,
-    )
+    return properties.page_of(document, file, "pptx", slides.first_title)
 
 
 class _Slides:

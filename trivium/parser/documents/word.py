@@ -14,7 +14,7 @@ from typing import Any
 
 from trivium.parser.document import DamagedPartError
 from trivium.parser.documents.archive import Archive
-from trivium.parser.documents.document_file import DocumentFile, page_of
+from trivium.parser.documents.document_file import DocumentFile
 from trivium.parser.documents.drawings import EmbeddedPicture
 from trivium.parser.documents.office import Deadline, Package, translated
 from trivium.parser.documents.word_styles import Look, Role, Styles, W, is_on
@@ -46,14 +46,7 @@ def read(file: DocumentFile, limits: InputLimits) -> Page:
         body.read()
     document = package.document
     document.expect_chunks("the document has no text")
-    return page_of(
-        document,
-        file,
-        "docx",
-        title=properties.title or body.title,
-        modified=properties.modified,
-        metadata=properties.metadata,
-    )
+    return properties.page_of(document, file, "docx", body.title)
 
 
 class Body:

@@ -49,7 +49,7 @@ _DESKTOP_FILES = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 _STORE_FILE = "graph.db"
 PARTS_FILE = "parts.txt"
 """A folder with this file contains the parts of a build (:mod:`trivium.index.ray_build`)."""
-_MARKS = (_STORE_FILE, PARTS_FILE, "shards.txt")  # the last of earlier versions
+_MARKS = (_STORE_FILE, PARTS_FILE)
 
 Found = Item | Problem | LeftOut
 """Results of expanding sources."""

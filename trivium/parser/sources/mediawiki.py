@@ -7,7 +7,6 @@ Follows the etiquette of the API (https://www.mediawiki.org/wiki/API:Etiquette):
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -49,8 +48,8 @@ class MediaWiki:
       from clients that read many pages.
     - ``interval``: minimum time between two requests, in seconds.
     - ``retries``: maximum number of retries.
-    - ``cache``: folder for responses (default: the user's cache folder), which are reused, also offline, unless
-      ``refresh`` is set.
+    - ``cache``: folder for responses (default: ``mediawiki`` in the setting ``home``), which are reused, also offline,
+      unless ``refresh`` is set.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class MediaWiki:
     ) -> None:
         settings = load_settings()
         self.api = api or settings.mediawiki_api
-        self._cache = AnswerCache(cache if cache is not None else default_cache())
+        self._cache = AnswerCache(settings.home / "mediawiki" if cache is None else cache)
         self._refresh = refresh
         self._interval = interval
         self._retries = retries
@@ -183,12 +182,6 @@ def to_page(answer: object, source: str = "", limits: InputLimits = DEFAULT_LIMI
     if not isinstance(revision, int) or isinstance(revision, bool) or not 0 <= revision < 1 << 63:
         revision = page.revision
     return replace(page, aliases=tuple(others), revision=revision)
-
-
-def default_cache() -> Path:
-    """Return the user's cache folder for API responses."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "trivium" / "mediawiki"
 
 
 def _answer(response: requests.Response) -> Answer:

@@ -43,7 +43,7 @@ class AnswerCache:
                 file.write(json.dumps({"key": list(key), "answer": answer}).encode("ascii"))
         except OSError as error:
             raise InputError(
-                f"the cache folder {self._folder} cannot be written ({error.strerror}); set XDG_CACHE_HOME to"
+                f"the cache folder {self._folder} cannot be written ({error.strerror}); set TRIVIUM_HOME to"
                 " another one"
             ) from error
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable
+from contextlib import aclosing, closing
 from dataclasses import asdict
 from typing import Any
 
@@ -133,21 +133,12 @@ class Answering:
             events = self.serving.answerer(engine).ask_stream(
                 self._given.question, model=self._model, **{**self.serving.writing, **used}
             )
-            for event in _until_stopped(events):
-                if isinstance(event, Found):
-                    self.thumbnails = addresses(engine.store, event.passages)
-                take(event)
-
-
-def _until_stopped(events: Iterator[AnswerEvent]) -> Iterator[AnswerEvent]:
-    try:
-        for event in events:
-            stopping.check()
-            yield event
-    finally:
-        close = getattr(events, "close", None)
-        if close is not None:
-            close()  # hangs up on sources it has begun to read
+            with closing(events):  # hangs up on sources it has begun to read
+                for event in events:
+                    stopping.check()
+                    if isinstance(event, Found):
+                        self.thumbnails = addresses(engine.store, event.passages)
+                    take(event)
 
 
 def event_stream(events: AsyncIterator[bytes] | Iterable[bytes]) -> Response:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from trivium.answering.conflicts import conflicts
+from trivium.answering.conflicts import Conflict, conflicts
 from trivium.engine import Engine
 from trivium.graph.page_facts import document_name
 from trivium.graph.page_graph import PageGraph
@@ -101,25 +101,10 @@ class WholeDocument(Document):
     passages: list[Passage]
 
 
-class Disagreement(BaseModel):
-    """Two texts, verbatim, of the passages `uri` and `other_uri`, that state different values of the same thing, and how
-    `alike` they are, in [0, 1]. `reason` says why the first is newer; empty if nothing tells which is in force.
-    """
-
-    alike: float
-    document: str
-    uri: str
-    text: str
-    other_document: str
-    other_uri: str
-    other_text: str
-    reason: str
-
-
 class Disagreements(BaseModel):
     """What documents say differently about the same, the most alike first."""
 
-    conflicts: list[Disagreement]
+    conflicts: list[Conflict]
 
 
 @router.get("/documents", responses=errors(422, 503))
@@ -157,9 +142,7 @@ async def list_conflicts(
     """
 
     def work(engine: Engine) -> Disagreements:
-        return Disagreements(
-            conflicts=[Disagreement(**one._asdict()) for one in conflicts(engine.store, limit)]
-        )
+        return Disagreements(conflicts=conflicts(engine.store, limit))
 
     return await serving.read(request, work)
 

@@ -12,6 +12,7 @@ from trivium.server.health import Problem, problems
 from trivium.server.metrics import CONTENT_TYPE
 from trivium.server.schemas import errors
 from trivium.server.service import Serving
+from trivium.speech.protocols import MAX_SECONDS
 
 router = APIRouter(tags=["state"])
 
@@ -111,9 +112,7 @@ async def stats(serving: Serving) -> Stats:
         model=None if serving.model is None else serving.model.name,
         models=list(serving.models),
         collection=serving.name,
-        speech=SpeechState(
-            transcribe=serving.speech.hears, speak=serving.speech.speaks, seconds=serving.speech.seconds
-        ),
+        speech=SpeechState(transcribe=serving.speech.hears, speak=serving.speech.speaks, seconds=MAX_SECONDS),
         waiting={pool.name: pool.taken for pool in serving.pools},
     )
 
