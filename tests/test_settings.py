@@ -158,6 +158,19 @@ def test_an_unrelated_variable_is_only_logged(
     assert "TRIVIUM_QUIZ_NIGHT" in caplog.text
 
 
+def test_settings_that_are_gone_are_ignored_with_a_warning(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, bare: Path
+) -> None:
+    """In the environment and in the file, for one release."""
+    monkeypatch.setenv("TRIVIUM_ARXIV_RESULTS", "5")
+    (bare / "trivium.toml").write_text("arxiv_days = 3\nworkers = 2\n")
+    assert not module.WITHDRAWN.keys() & module.Settings.model_fields.keys()
+    with caplog.at_level(logging.WARNING):
+        assert load_settings().workers == 2
+    assert "TRIVIUM_ARXIV_RESULTS is gone and ignored: 30 papers are read" in caplog.text
+    assert "arxiv_days is gone and ignored" in caplog.text
+
+
 def test_variables_for_the_tests_are_nobodys_mistake(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

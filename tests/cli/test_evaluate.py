@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from trivium.cli.app import app, main
+from trivium.cli.withdrawn_options import without_withdrawn
 from trivium.embedding.late_chunking import is_plain
 from trivium.engine import Engine
 from trivium.errors import InputError
@@ -21,6 +22,8 @@ from trivium.graph.open_store import open_store
     [
         (["--store", "x"], "expected a question file"),
         (["answers", "--store", "x"], "Missing argument"),
+        (["suite", "s.toml"], "evaluate suite is gone"),
+        (["--suite=s.toml"], "evaluate suite is gone"),
         (["q.jsonl", "--store", "x", "--rerank", "bm26"], "did you mean bm25"),
         (["answers", "q.jsonl", "--store", "x", "--hits", "y"], "No such option"),
         (["answers", "q.jsonl", "--store", "x", "--judge-by", "grades"], "only with --judge"),
@@ -40,6 +43,30 @@ def test_each_command_has_its_own_options(
         main(["evaluate", *arguments])
     assert ended.value.code == 2
     assert said in " ".join(capsys.readouterr().err.replace("│", " ").split())
+
+
+@pytest.mark.parametrize(
+    ("given", "read", "warned"),
+    [
+        (
+            ["evaluate", "q.jsonl", "--answers", "--rerank", "bm25", "--k", "3"],
+            ["evaluate", "answers", "q.jsonl", "--k", "3"],
+            ["--answers is gone", "--rerank is gone"],
+        ),
+        (
+            ["evaluate", "q", "--selector=llm", "--", "--cut"],
+            ["evaluate", "q", "--", "--cut"],
+            ["--selector is gone"],
+        ),
+        (["search", "--answers"], ["search", "--answers"], []),
+    ],
+)
+def test_old_lines_go_on_with_a_warning(
+    given: list[str], read: list[str], warned: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert without_withdrawn(given) == read
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == len(warned) and all(map(str.startswith, lines, warned))
 
 
 def test_only_what_matches_a_condition_is_searched(tmp_path: Path) -> None:

@@ -266,3 +266,5 @@ def test_limits_can_be_set_where_documents_are_loaded(trivium: Run, tmp_path: Pa
     assert not store.exists()
     assert trivium(*build, "--set", "limits.file_bytes=none", "--set", "walk.damping=0.4").code == 0
     assert trivium(*build, "--set", "limits.pages=10").code == 0
+    gone = trivium(*build, "--set", "index.expansion_search=64")
+    assert gone.code == 0 and "index.expansion_search is gone and ignored" in gone.err

@@ -163,8 +163,9 @@ def test_from_a_store_to_an_evaluation(
         0,
     ]
     assert status["usage"] == {"prompt_tokens": 2800, "completion_tokens": 80}
-    changed = synthesize("generate", folder, "--store", sample_store, "--model", "other")
+    changed = synthesize("generate", folder, "--store", sample_store, "--model", "other", "--seed", 1)
     assert changed.code == 1 and 'model was "writer" and is now "other"' in changed.err
+    assert "--seed is gone and was ignored" in changed.err
 
     server.script.extend([streamed(json.dumps(SCORES)), streamed(json.dumps({**SCORES, "clear": 7}))])
     judged = synthesize("judge", folder, "--model", "judge")

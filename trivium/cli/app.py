@@ -19,6 +19,7 @@ from trivium.cli.terminal import (
     print_anything,
     shown,
 )
+from trivium.cli.withdrawn_options import without_withdrawn
 from trivium.errors import TriviumError
 
 USAGE = 2
@@ -54,7 +55,7 @@ def _root(
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command. The process ends with one of the exit codes documented in :mod:`trivium.cli`."""
     print_anything()
-    given = sys.argv[1:] if arguments is None else arguments
+    given = without_withdrawn(sys.argv[1:] if arguments is None else arguments)
     command = typer.main.get_command(app)
     try:
         # Not standalone, so that errors are printed below. Typer turns an interrupt into code 130.

@@ -6,6 +6,7 @@ missing (a store, a file, a model) ends it with 1.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from trivium.errors import ConfigurationError, FusionError, InputError, TriviumE
 from trivium.llm.registry import NO_MODEL, check_provider, find_chat_model
 from trivium.retrievers.setting_values import parse_assignments
 from trivium.settings.limits import LIMIT_SETTINGS, InputLimits
-from trivium.settings.settings import Settings, load_settings
+from trivium.settings.settings import WITHDRAWN, Settings, load_settings
 
 if TYPE_CHECKING:  # imported lazily, when there is a value to validate
     from trivium.answering.writing_options import WritingOptions
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # imported lazily, when there is a value to validate
     from trivium.llm.chat_model import ChatModel
     from trivium.retrievers.path import Selector
 
+_log = logging.getLogger(__name__)
 _RETRIES = 2
 """Retries of a language model in interactive use."""
 
@@ -94,11 +96,16 @@ class LoadSettings:
 
 
 def read_load_settings(assignments: Sequence[str] | None) -> LoadSettings:
-    """Parse ``--set`` for commands that load documents. ``limits.NAME`` overrides the configured value."""
+    """Parse ``--set`` for commands that load documents. ``limits.NAME`` overrides the configured value. Parameters of
+    vector indexes are gone: for one release they are ignored with a warning.
+    """
     configured = load_settings()
     with wrong_argument("--set"):
         values = parse_assignments(assignments or ())
         of_limits = [f"limits.{name}" for name in InputLimits.model_fields if name in LIMIT_SETTINGS]
+        for key in [key for key in values if key.startswith("index.")]:
+            del values[key]
+            _log.warning("%s is gone and ignored: %s", key, WITHDRAWN["index"])
         limits = _of_table(of_limits, values, configured.limits)
         try:
             _check_settings(values)

@@ -27,6 +27,20 @@ MAX_TEMPERATURE = 2.0
 """Maximum temperature of a language model. No provider accepts more."""
 TESTS = ("TRIVIUM_TEST_", "TRIVIUM_DATA")
 """Beginnings of variables reserved for the test suite and for experiments."""
+WITHDRAWN: Mapping[str, str] = {
+    "arxiv_days": "the live source arxiv asks for papers of the last year",
+    "arxiv_results": "30 papers are read",
+    "audio_seconds": "a spoken question may take 120 seconds",
+    "chat_api_version": "azure:DEPLOYMENT names a model of Azure, with azure_endpoint and azure_api_version",
+    "chat_seed": "the seed is 0",
+    "chat_total_timeout": "a request may take 900 seconds",
+    "data": "nothing reads it",
+    "index": "320 candidates are considered in a search, and approximate_from is a setting of its own",
+    "live_results": "10 results are asked for",
+    "live_total_seconds": "live_seconds is the limit of all together",
+    "piper_command": "the program piper is looked for in PATH",
+}
+"""Settings that are gone, with what holds instead. For one release they are ignored with a warning."""
 SETTINGS_FILE = Path("trivium.toml")
 
 StyleName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$")]
@@ -316,7 +330,11 @@ def _read(given: Mapping[str, Any]) -> Settings:
 def _of_file() -> dict[str, Any]:
     if not SETTINGS_FILE.is_file():
         return {}
-    return tomllib.loads(SETTINGS_FILE.read_text("utf-8"))
+    values = tomllib.loads(SETTINGS_FILE.read_text("utf-8"))
+    for name in sorted(values.keys() & WITHDRAWN.keys()):
+        _log.warning("%s: %s is gone and ignored: %s", SETTINGS_FILE, name, WITHDRAWN[name])
+        del values[name]
+    return values
 
 
 def _of_environment() -> dict[str, Any]:
@@ -359,6 +377,10 @@ def _check_variables(environment: Iterable[str]) -> None:
     variables = [PREFIX + name.upper() for name in Settings.model_fields]
     for variable in sorted(environment):
         if not variable.startswith(PREFIX) or variable.startswith(TESTS) or variable in variables:
+            continue
+        gone = WITHDRAWN.get(variable.removeprefix(PREFIX).lower())
+        if gone is not None:
+            _log.warning("%s is gone and ignored: %s", variable, gone)
             continue
         close = get_close_matches(variable, variables, n=1, cutoff=0.85)
         if close:
