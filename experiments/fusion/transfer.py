@@ -8,6 +8,9 @@ set: out of fold by page); trained on a number of questions drawn from all sets 
 only the first: sets of one kind are left out together, and those after ``--judged`` are never trained on:
 
     python experiments/fusion/transfer.py hits/*.npz --kinds hotpotqa,2wiki,musique squad --judged filings --members 3
+
+``--convex 0.5 1`` also judges the networks with so many times the convex combination (its weights times the standardised
+scores of the retrievers) added to their log-odds.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from trivium.fusion.network import Network
 from trivium.fusion.registry import shipped
 from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit, fit_all
-from trivium.training.fit import train
+from trivium.training.fit import corrected, train
 from trivium.training.run import headline_measures
 from trivium.training.settings import Settings
 from trivium.training.training_data import Collection, Example, HitSet, examples_of, read
@@ -48,13 +51,16 @@ def main() -> None:
     )
     parser.add_argument("--judged", nargs="+", default=[], help="sets that are never trained on")
     parser.add_argument("--members", type=int, default=1)
+    parser.add_argument(
+        "--convex", nargs="+", type=float, default=[], help="weights of the convex combination that is added"
+    )
     given = parser.parse_args()
     collection = read(given.hits, given.importance, folds=5)
     examples = examples_of(collection)
     settings = replace(Settings(), members=given.members)
     print("## Trained without a set, judged on it\n")
     kinds = [kind.split(",") for kind in given.kinds or ()]
-    print(left_out(collection, examples, settings, kinds, given.judged))
+    print(left_out(collection, examples, settings, kinds, given.judged, given.convex))
     if given.kinds is not None:
         return
     print("\n## Trained on a row's set, judged on a column's\n")
@@ -69,13 +75,16 @@ def left_out(
     settings: Settings,
     kinds: Sequence[Sequence[str]],
     judged: Sequence[str],
+    added: Sequence[float] = (),
 ) -> str:
     """Return one row per set: its best single retriever, the convex combination, the network that ships, and the network
-    of all sets but those of its kind and the ``judged`` ones, without questions on pages of the set.
+    of all sets but those of its kind and the ``judged`` ones, without questions on pages of the set; the last two also
+    with the convex combination times each weight ``added``.
     """
     kind_of = {name: kind for kind in kinds for name in kind}
-    convex, shipped_one = load_convex(collection.embedder), shipped(collection.embedder, names=True)
-    assert shipped_one is not None, f"no network ships for {collection.embedder}"
+    convex, known = load_convex(collection.embedder), shipped(collection.embedder, names=True)
+    assert known is not None, f"no network ships for {collection.embedder}"
+    weights = [convex.weights[name] for name in collection.layout.retrievers]
     networks: dict[frozenset[int], Network] = {}
     set_of = np.array([one.name for one in collection.sets for _ in one.hits])
     lines = []
@@ -87,13 +96,24 @@ def left_out(
         )
         if rest not in networks:
             networks[rest] = fit_all([examples[place] for place in sorted(rest)], settings, EPOCHS)
-        found = [
-            [np.asarray(fusion.fuse(hit.table).scores) for hit in one.hits]
-            for fusion in (convex, shipped_one.fusion())
+        fusions = [convex]
+        fusions += [
+            replace(known, network=tilted(known.network, weights, times)).fusion() for times in (0.0, *added)
         ]
-        found.append(scores(networks[rest], own))
+        found = [[np.asarray(fusion.fuse(hit.table).scores) for hit in one.hits] for fusion in fusions]
+        found += [scores(tilted(networks[rest], weights, times), own) for times in (0.0, *added)]
         lines.append([one.name, best_single(one), *(figures(one, values) for values in found)])
-    return grid(["set", "best single retriever", "convex", "ships", "without its kind"], lines)
+    heads = [
+        f"{name} + {times:g}" if times else name
+        for name in ("ships", "without its kind")
+        for times in (0.0, *added)
+    ]
+    return grid(["set", "best single retriever", "convex", *heads], lines)
+
+
+def tilted(network: Network, weights: Sequence[float], times: float) -> Network:
+    """Return a network with ``times`` the convex combination added to its log-odds."""
+    return corrected(network, 1.0, [times * weight for weight in weights])
 
 
 def matrix(collection: Collection, examples: Sequence[Example], settings: Settings) -> str:
