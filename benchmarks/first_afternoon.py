@@ -20,10 +20,8 @@ from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
-
-from tests.fakes.pdf_writer import PdfFile  # noqa: E402 - the writer of the tests needs nothing installed
+from experiments import command
+from tests.fakes.pdf_writer import PdfFile
 
 PORT = 8765
 MANUAL = (
@@ -113,7 +111,9 @@ def processor_seconds() -> float:
 
 def main() -> None:
     """Run all of it."""
-    wheel = Path(sys.argv[1]).resolve()
+    parser = command.Parser(__doc__, takes="three minutes")
+    parser.add_argument("wheel", type=command.existing)
+    wheel = parser.parse_args().wheel.resolve()
     manual = PdfFile()
     manual.page().lines(72, 700, MANUAL)
     with tempfile.TemporaryDirectory(prefix="trivium-") as folder:
@@ -141,4 +141,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

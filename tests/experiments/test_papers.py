@@ -14,6 +14,7 @@ from experiments.papers import answers, rankings, table
 from experiments.papers.published import published
 from experiments.papers.set_table import Row, SetTable
 from tests.built_stores import EMBEDDER, copy_of_sample
+from trivium.errors import InputError
 from trivium.sample import folder, pages_folder
 
 ONE_HOP = folder() / "questions_single_hop.jsonl"
@@ -208,7 +209,7 @@ def test_answers_of_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     for one in cells:
         one["sum_of_five"] = None
     (folder / "report.json").write_text(json.dumps(report))
-    with pytest.raises(SystemExit, match=r"study-7\.4: .* has no sums of five: it needs \[\[judge\]\]"):
+    with pytest.raises(InputError, match=r"study-7\.4: .* has no sums of five: it needs \[\[judge\]\]"):
         table.main(["study-7.4", *map(str, given)])
 
 
@@ -227,6 +228,6 @@ def test_answers_of_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     ids=str,
 )
 def test_what_is_missing_is_said_in_a_line(given: list[str], said: str) -> None:
-    with pytest.raises(SystemExit) as ended:
+    with pytest.raises(InputError) as ended:
         table.main(given)
     assert said in str(ended.value) and "\n" not in str(ended.value)

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from neo4j import AsyncManagedTransaction
 
 from trivium.graph.neo4j.change_log import Touched
-from trivium.graph.neo4j.cypher import vectors as cypher
+from trivium.graph.neo4j.cypher import picture_vectors as cypher
 from trivium.graph.neo4j.store_part import StorePart, identity_of, record_embedder
 from trivium.graph.neo4j.write_steps import in_batches, lock, next_version
 from trivium.graph.records import Vectors
@@ -30,10 +30,10 @@ class PictureVectorsPart(StorePart):
 
     @property
     def image_embedder(self) -> EmbedderIdentity | None:
-        return identity_of(self._connection.read(cypher.READ_IMAGE_EMBEDDER))
+        return identity_of(self._connection.read(cypher.READ_EMBEDDER))
 
     def set_image_embedder(self, identity: EmbedderIdentity) -> None:
-        queries = cypher.READ_IMAGE_EMBEDDER, cypher.ANY_PICTURE_VECTOR, cypher.SET_IMAGE_EMBEDDER
+        queries = cypher.READ_EMBEDDER, cypher.ANY_VECTOR, cypher.SET_EMBEDDER
 
         async def write(transaction: AsyncManagedTransaction) -> None:
             await record_embedder(transaction, identity, EMBEDDED, *queries)
@@ -41,7 +41,7 @@ class PictureVectorsPart(StorePart):
         self._write(write)
 
     def pending_pictures(self) -> list[str]:
-        return sorted(self._connection.read(cypher.PENDING_PICTURES)[0][0])
+        return sorted(self._connection.read(cypher.PENDING)[0][0])
 
     def put_picture_vectors(self, pictures: Mapping[str, bytes], vectors: Vectors) -> None:
         """Store vectors of pictures that some chunk still has. Others are ignored. One transaction."""
@@ -53,7 +53,7 @@ class PictureVectorsPart(StorePart):
 
         async def write(transaction: AsyncManagedTransaction) -> None:
             await lock(transaction)
-            await in_batches(transaction, cypher.SET_PICTURE_VECTORS, "rows", listed, size=_A_STATEMENT)
+            await in_batches(transaction, cypher.SET_VECTORS, "rows", listed, size=_A_STATEMENT)
             await next_version(transaction, Touched(), vectors_only=True)
 
         self._write(write)
@@ -66,7 +66,7 @@ class PictureVectorsPart(StorePart):
             identity = self.image_embedder
             found = {
                 uri: b64decode(vector)
-                for part in self._connection.batches(cypher.PICTURE_VECTORS, _A_READ)
+                for part in self._connection.batches(cypher.VECTORS, _A_READ)
                 for vector, uri in part
             }
             known = join_vectors(found, 0 if identity is None else identity.dimension)

@@ -1,6 +1,4 @@
-"""Queries that keep vectors of texts and pictures. Each takes a list of rows, and finds nodes by an indexed key or by
-element id.
-"""
+"""Queries that keep vectors of texts. Each takes a list of rows, and finds nodes by an indexed key or by element id."""
 
 from __future__ import annotations
 
@@ -98,36 +96,3 @@ MATCH (t:TriviumRelationType {type: $type}) WHERE t.embedding IS NOT NULL SET t.
 UNMARK_TYPES: LiteralString = (
     "UNWIND $hashes AS hash MATCH (t:TriviumRelationType {text_hash: hash}) REMOVE t.relations_embedded"
 )
-
-# -- of pictures -------------------------------------------------------------------------------------------------
-
-READ_IMAGE_EMBEDDER: LiteralString = """
-MATCH (t:TriviumStore {id: 1}) WHERE t.image_embedder IS NOT NULL
-RETURN t.image_embedder, t.image_embedder_version, t.image_embedder_dimension
-"""
-
-SET_IMAGE_EMBEDDER: LiteralString = """
-MATCH (t:TriviumStore {id: 1})
-SET t.image_embedder = $name, t.image_embedder_version = $version, t.image_embedder_dimension = $dimension
-"""
-
-ANY_PICTURE_VECTOR: LiteralString = (
-    "RETURN EXISTS { MATCH (d:TriviumChunkData) WHERE d.picture_vector IS NOT NULL }"
-)
-
-PENDING_PICTURES: LiteralString = """
-MATCH (d:TriviumChunkData) WHERE d.thumbnail IS NOT NULL AND d.picture_vector IS NULL
-RETURN collect(d.uri)
-"""
-
-# Skips pictures that have changed since they were read.
-SET_PICTURE_VECTORS: LiteralString = """
-UNWIND $rows AS row
-MATCH (d:TriviumChunkData {uri: row.uri}) WHERE d.thumbnail = row.thumbnail
-SET d.picture_vector = row.vector
-"""
-
-PICTURE_VECTORS: LiteralString = """
-MATCH (d:TriviumChunkData) WHERE d.uri >= $after AND d.picture_vector IS NOT NULL
-WITH d ORDER BY d.uri LIMIT $limit RETURN collect([d.picture_vector, d.uri])
-"""
