@@ -63,7 +63,8 @@ def visit(page: Chrome, address: str) -> None:
     if not one(page, "#facts").is_displayed():
         # What the page before had just stored came back after it was removed from outside: a conversation is open.
         page.execute_script("localStorage.clear()")
-        page.refresh()
+        page.get("about:blank")  # the address has a question in it by now
+        page.get(address)
         soon(lambda: one(page, "#facts").text, "what the collection holds")
 
 
