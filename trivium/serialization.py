@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Literal, cast
 
@@ -115,9 +115,13 @@ def _flat(fields: Mapping[str, object]) -> dict[str, object]:
     return flat
 
 
-def answer_json(answer: Answer) -> dict[str, Any]:
-    """Convert an answer, with every field. ``answer`` is its text, ``markdown`` the same with tables, lists and code as
-    such.
+def answer_json(
+    answer: Answer,
+    of_hit: Callable[[Hit], object] = hit_json,
+    of_citation: Callable[[Citation], object] = citation_json,
+) -> dict[str, Any]:
+    """Convert an answer, with every field; hits and citations by the functions given.
+    ``answer`` is its text, ``markdown`` the same with tables, lists and code as such.
     """
     return {
         "question": answer.question,
@@ -140,8 +144,8 @@ def answer_json(answer: Answer) -> dict[str, Any]:
             }
             for s in answer.statements
         ],
-        "citations": [citation_json(citation) for citation in answer.citations],
-        "passages": [hit_json(hit) for hit in answer.passages],
+        "citations": [of_citation(citation) for citation in answer.citations],
+        "passages": [of_hit(hit) for hit in answer.passages],
         "model": answer.model,
         "usage": asdict(answer.usage),
         "sources": [asdict(outcome) for outcome in answer.sources],

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import NamedTuple
 
 from trivium.text.folding import tokens
 
@@ -26,6 +28,20 @@ _AMOUNTS = {
     "zh": "多少;几个;几名;几位;几次;几年|一 二 两 三 四 五 六 七 八 九 十 百 千 万 亿 半",
 }
 _UNSPACED = ("th", "zh")
+
+
+class _Language(NamedTuple):
+    """How an amount is asked for, the beginnings of words that say one, and whether spaces part words."""
+
+    asks: tuple[str, ...]
+    amounts: tuple[str, ...]
+    spaced: bool
+
+
+_LANGUAGES = tuple(
+    _Language(tuple(asks.split(";")), tuple(amounts.split()), language not in _UNSPACED)
+    for language, (asks, amounts) in ((one, said.split("|")) for one, said in _AMOUNTS.items())
+)
 _DIGITS = re.compile(r"\d+")
 
 
@@ -35,12 +51,19 @@ def lacks_amount(question: str, text: str) -> bool:
     >>> lacks_amount("Wie viele Boote gibt es?", "Es gibt viele."), lacks_amount("Wie viele Boote?", "Es sind zwölf.")
     (True, False)
     """
-    if not set(_DIGITS.findall(text)) <= set(_DIGITS.findall(question)):
+    language = _asking(question)
+    if language is None or not set(_DIGITS.findall(text)) <= set(_DIGITS.findall(question)):
         return False
+    if language.spaced:
+        return not any(one.startswith(language.amounts) for one in tokens(text))
+    return not any(one in text for one in language.amounts)
+
+
+@lru_cache(maxsize=64)  # asked of every part that is read for a question
+def _asking(question: str) -> _Language | None:
+    """Return the language in which a question asks for an amount, if it does."""
     asked = f" {' '.join(tokens(question))} "
-    for language, (asks, amounts) in ((one, said.split("|")) for one, said in _AMOUNTS.items()):
-        if language in _UNSPACED and any(one in question for one in asks.split(";")):
-            return not any(one in text for one in amounts.split())
-        if language not in _UNSPACED and any(f" {one} " in asked for one in asks.split(";")):
-            return not any(one.startswith(tuple(amounts.split())) for one in tokens(text))
-    return False
+    for language in _LANGUAGES:
+        if any(f" {one} " in asked if language.spaced else one in question for one in language.asks):
+            return language
+    return None

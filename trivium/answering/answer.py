@@ -130,6 +130,8 @@ def answer(
     warnings: tuple[str, ...] = ()
     known = StoreLanguages.read(context.store.languages)
     language = foreign_language(question, known.codes)
+    # One in which words cannot tell that the collection has no answer.
+    untold = None if knows_languages(context.embedder.identity.name) else language
     doubtful = intent is None and not is_surely_talk(question, context.embedder)
     if meant == "conversation" and not history and talk_of(question) is None and intent is None:
         meant = "collection"  # nothing was said that it can be about
@@ -143,7 +145,7 @@ def answer(
         else:
             read = _read(Rewriting(question), context, known.analyzer)
         if meant in TALK:
-            quotation = _quotation(read, context, language)
+            quotation = _quotation(read, context, untold)
             if quotation.said.outcome == "answered":
                 meant = "collection"  # "great auk"
             else:
@@ -159,9 +161,9 @@ def answer(
         asked, hits, offered, *_ = read
         yield Found(hits, asked.match_query, meant, recall_query=asked.recall_query)
         if model is None or not offered:
-            given = yield from _quoted(quotation or _quotation(read, context, language))
+            given = yield from _quoted(quotation or _quotation(read, context, untold))
         else:
-            given = yield from _written(read, context, model, writing, language)
+            given = yield from _written(read, context, model, writing, language, untold)
         if given.language is not None:
             warnings = language_warnings(given.language, known.codes, context.embedder.identity.name)
     said, usage = given.said, given.usage
@@ -250,8 +252,8 @@ def _judged(rewriting: Rewriting, offered: Sequence[NumberedPassage], context: A
     return judge(spelled, offered, rarity, context.embedder, context.store)
 
 
-def _quotation(read: _Read, context: AnswerContext, language: str | None) -> _Answered:
-    """Return the answer without a model."""
+def _quotation(read: _Read, context: AnswerContext, untold: str | None) -> _Answered:
+    """Return the answer without a model; ``untold`` is a language in which words cannot tell that there is none."""
 
     def quoted(near: bool) -> AnswerText:
         return quote(
@@ -268,11 +270,9 @@ def _quotation(read: _Read, context: AnswerContext, language: str | None) -> _An
     quotation = quoted(near=False)
     if quotation.outcome != "answered" and not read.told:
         quotation = _of_quoted_row(read, context) or quotation
-    told = language is None or knows_languages(context.embedder.identity.name)
-    if told or quotation.outcome != "absent" or not read.offered:
+    if untold is None or quotation.outcome != "absent" or not read.offered:
         return _Answered(quotation)
-    # Words cannot tell that a collection in another language has no answer.
-    return _Answered(quoted(near=True), language=language)
+    return _Answered(quoted(near=True), language=untold)
 
 
 def _quoted(quotation: _Answered) -> Generator[AnswerEvent, None, _Answered]:
@@ -293,14 +293,18 @@ def _of_quoted_row(read: _Read, context: AnswerContext) -> AnswerText | None:
 
 
 def _written(
-    read: _Read, context: AnswerContext, model: ChatModel, writing: Writing, language: str | None
+    read: _Read,
+    context: AnswerContext,
+    model: ChatModel,
+    writing: Writing,
+    language: str | None,
+    untold: str | None,
 ) -> Generator[AnswerEvent, None, _Answered]:
     question, rarity = understood(read.asked.match_query, read.offered, context.store)
     judged = read.judgement or judge(question, read.offered, rarity, context.embedder, context.store)
-    quotation = _quotation(read._replace(judgement=judged), context, language)
+    quotation = _quotation(read._replace(judgement=judged), context, untold)
     near = _is_near(question, read, context, judged, rarity)
     unsaid = quotation.said.outcome == "absent" and quotation.said.text != NOT_FOUND
-    untold = language is not None and not knows_languages(context.embedder.identity.name)
     if unsaid or not (near or untold or quotation.said.outcome == "answered"):
         # A small model would answer all the same.
         unanswered = quotation.said if unsaid else absent()

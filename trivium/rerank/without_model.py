@@ -27,13 +27,11 @@ DIFFUSION = "diffusion"
 DEFAULT_WEIGHT = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Bm25Reranker:
-    """Score: BM25 as computed by the retriever ``lexical``, >= 0; 0 if no word is shared."""
+class _OfRetriever:
+    """Score: that of the only retriever among the ``views``; 0 where it has none."""
 
-    name: ClassVar[str] = "bm25"
-    views: ClassVar[tuple[str, ...]] = (LEXICAL,)
-    independent: ClassVar[bool] = True
+    __slots__ = ()
+    views: ClassVar[tuple[str, ...]]
 
     def rerank(
         self,
@@ -41,12 +39,21 @@ class Bm25Reranker:
         candidates: Sequence[RerankCandidate],
         deadline: Deadline,  # noqa: ARG002 - there is nothing to wait for
     ) -> list[float]:
-        scores = [candidate.views[LEXICAL] for candidate in candidates]
+        scores = [candidate.views[self.views[0]] for candidate in candidates]
         return [0.0 if math.isnan(score) else score for score in scores]
 
 
 @dataclass(frozen=True, slots=True)
-class DiffusionReranker:
+class Bm25Reranker(_OfRetriever):
+    """Score: BM25 as computed by the retriever ``lexical``, >= 0; 0 if no word is shared."""
+
+    name: ClassVar[str] = "bm25"
+    views: ClassVar[tuple[str, ...]] = (LEXICAL,)
+    independent: ClassVar[bool] = True
+
+
+@dataclass(frozen=True, slots=True)
+class DiffusionReranker(_OfRetriever):
     """Score: stationary probability of a random walk among the candidates that restarts at those the search prefers, as
     computed by the retriever ``diffusion`` with its settings; they sum to 1.
     """
@@ -54,14 +61,6 @@ class DiffusionReranker:
     name: ClassVar[str] = "diffusion"
     views: ClassVar[tuple[str, ...]] = (DIFFUSION,)
     independent: ClassVar[bool] = False
-
-    def rerank(
-        self,
-        question: str,  # noqa: ARG002 - the search has seen it
-        candidates: Sequence[RerankCandidate],
-        deadline: Deadline,  # noqa: ARG002 - there is nothing to wait for
-    ) -> list[float]:
-        return [candidate.views[DIFFUSION] for candidate in candidates]
 
 
 @dataclass(frozen=True, slots=True)

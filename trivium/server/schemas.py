@@ -284,12 +284,12 @@ class AskAnswer(BaseModel):
     @classmethod
     def of(cls, answer: Answer, thumbnails: Addresses) -> Self:
         """Create the model from the engine's answer, with the thumbnails of its hits."""
-        served = {
-            "statements": answer.statements,
-            "citations": [served_citation(citation, thumbnails) for citation in answer.citations],
-            "passages": [served_hit(hit, thumbnails) for hit in answer.passages],
-        }
-        return cls(**{**answer_json(answer), **served})
+        fields = answer_json(
+            answer,
+            lambda hit: served_hit(hit, thumbnails),
+            lambda citation: served_citation(citation, thumbnails),
+        )
+        return cls(**{**fields, "statements": answer.statements})
 
 
 class ExplainBody(Given):

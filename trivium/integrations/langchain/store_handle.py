@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
+from trivium.common.closing import Closing
 from trivium.engine import Engine
 from trivium.graph.open_store import is_address
 
@@ -50,7 +50,7 @@ class Handle:
         return Handle, (self.store,)
 
 
-class OnStore(BaseModel):
+class OnStore(BaseModel, Closing):
     """A step of a chain on a store.
 
     The store is opened on first use and stays open until :meth:`close` (or the end of a ``with`` block); copies and
@@ -91,14 +91,6 @@ class OnStore(BaseModel):
     def close(self) -> None:
         """Close the store unless it was opened elsewhere. It is reopened on the next use."""
         self._opened.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @field_validator("store", mode="before")
     @classmethod

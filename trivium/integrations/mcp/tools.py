@@ -44,7 +44,7 @@ from trivium.serialization import answer_json, citation_json, hit_json, scale_of
 from trivium.server.live_switch import LiveSwitch, Mode
 from trivium.server.request_fields import Uri, check_options, check_prompt
 from trivium.server.schemas import AskFields, Given, SearchFields
-from trivium.types import Answer, Hit, SourceOutcome
+from trivium.types import Answer, Citation, Hit, SourceOutcome
 
 T = TypeVar("T", bound=BaseModel)
 Request = TypeVar("Request", SearchRequest, AskRequest)
@@ -265,16 +265,14 @@ def _found(hit: Hit) -> FoundPassage:
 
 def _answered(answer: Answer) -> Answered:
     texts = {hit.uri: hit.text for hit in answer.passages}
-    fields = answer_json(answer)
+
+    def cited(citation: Citation) -> Cited:
+        text = texts[citation.uri]
+        cut = len(text) > MAX_CHARACTERS
+        headings = headings_of(citation.section)
+        return Cited(**citation_json(citation), headings=headings, text=text[:MAX_CHARACTERS], cut=cut)
+
+    fields = answer_json(answer, of_citation=cited)
     fields["answer"] = fields["markdown"]
-    fields["citations"] = [
-        Cited(
-            **citation_json(citation),
-            headings=headings_of(citation.section),
-            text=texts[citation.uri][:MAX_CHARACTERS],
-            cut=len(texts[citation.uri]) > MAX_CHARACTERS,
-        )
-        for citation in answer.citations
-    ]
     unsupported = [answer.text[s.start : s.end] for s in answer.statements if not s.supported]
     return Answered(**fields, unsupported=unsupported)
