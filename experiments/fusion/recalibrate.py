@@ -22,6 +22,7 @@ from trivium.common.arrays import Floats
 from trivium.fusion.artefact import Artefact, load, write
 from trivium.training.calibrate import Scaling, apply, calibrate
 from trivium.training.crossfit import crossfit
+from trivium.training.run import added_after
 from trivium.training.settings import Settings
 from trivium.training.training_data import Collection, Example, examples_of, read
 
@@ -37,16 +38,15 @@ def main() -> None:
     given = parser.parse_args()
     artefact = load(given.fusion)
     known = {one.name for one in fields(Settings)}
-    settings = Settings(
-        **{
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in artefact.settings.items()
-            if name in known
-        }
-    )
+    own = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in artefact.settings.items()
+        if name in known
+    }
+    settings = Settings(**{"convex": 0.0, "title_time": 0.0, **own})  # networks of before have neither
     collection = read(given.hits, given.importance, settings.folds)
     examples = examples_of(collection)
-    fitted = crossfit(examples, collection.pages, settings)
+    fitted = crossfit(examples, collection.pages, settings, added=added_after(collection, settings))
     calibration = calibrate(fitted.logits, examples, fitted.fold)
     old = Scaling(artefact.calibration["slope"], artefact.calibration["intercept"])
     new = calibration.scaling

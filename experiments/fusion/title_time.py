@@ -1,26 +1,24 @@
-"""Adds to a network that ships how much it counts that a title has the years and quarters of a question.
+"""Measures how much it should count that a title has the years and quarters of a question.
 
     python experiments/fusion/title_time.py hits/filings.npz hits/ect_qa.npz hits/squad.npz ...
-    python experiments/fusion/title_time.py --save 0.3
 
 No set that the networks are trained on has documents that are told apart by years or quarters (filings, calls, price
-lists), so training says nothing of it. The first form prints hit@1, hit@5, and how often the first passage is of the
-right document, for several weights of the standardised ``title_time``, which are added to the score (in log-odds, for one
-standard deviation). ``--save`` writes both networks of stores with names anew, with that weight.
+lists), so training says nothing of it, and a weight is added afterwards (``title_time`` of
+:class:`trivium.training.settings.Settings`). Prints hit@1, hit@5, and how often the first passage is of the right
+document, with several weights in its place (in log-odds, for one standard deviation).
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from experiments import command
 from trivium.evaluation.tables import grid, share
-from trivium.fusion.artefact import CARD, Artefact, load, write, write_sums
+from trivium.fusion.artefact import Artefact
 from trivium.fusion.network import Network
-from trivium.fusion.registry import artefacts, shipped
+from trivium.fusion.registry import shipped
 from trivium.training.fit import corrected
 from trivium.training.run import report_of
 from trivium.training.training_data import examples_of, read
@@ -30,9 +28,9 @@ WEIGHTS = (0.0, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0)
 
 
 def counting(base: Artefact, weight: float) -> Network:
-    """Return the network of an artefact with a weight added to that of the column."""
-    views = list(base.layout.views)
-    return corrected(base.network, 1.0, [weight * (view == COLUMN) for view in views])
+    """Return the network of an artefact with that weight of the column in place of the one added after its training."""
+    more = weight - base.settings[COLUMN] * base.calibration["slope"]
+    return corrected(base.network, 1.0, [more * (view == COLUMN) for view in base.layout.views])
 
 
 def figures(path: Path) -> list[str]:
@@ -55,23 +53,11 @@ def figures(path: Path) -> list[str]:
 
 
 def main() -> None:
-    """Print a row per set, or save."""
+    """Print a row per set."""
     parser = command.Parser(__doc__, takes="seconds a set")
-    parser.add_argument("hits", nargs="*", type=command.existing)
-    parser.add_argument("--save", type=float, metavar="WEIGHT")
+    parser.add_argument("hits", nargs="+", type=command.existing)
     given = parser.parse_args()
-    if given.hits:
-        print(grid(["set", "has it", *map(str, WEIGHTS)], [figures(path) for path in given.hits]))
-    if given.save is not None:
-        for folder in sorted(Path(str(artefacts())).glob("*-names")):
-            base = load(folder)
-            settings = {**base.settings, COLUMN: given.save + base.settings.get(COLUMN, 0.0)}
-            write(replace(base, network=counting(base, given.save), settings=settings), folder)
-            write_sums(folder)
-            with (folder / CARD).open("a", encoding="utf-8") as card:
-                card.write(
-                    f"\nAfter training, the standardised `{COLUMN}` counts {given.save:g} more in the score.\n"
-                )
+    print(grid(["set", "has it", *map(str, WEIGHTS)], [figures(path) for path in given.hits]))
 
 
 if __name__ == "__main__":

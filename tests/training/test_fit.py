@@ -11,10 +11,12 @@ import pytest
 
 from tests.training.world import QUICK, collection_of, needs_tensorflow
 from trivium.errors import ConfigurationError, InputError
+from trivium.fusion.convex import load as load_convex
 from trivium.fusion.network import Network
 from trivium.training import fit
 from trivium.training.crossfit import crossfit, fit_all, stack
 from trivium.training.fit import train, validate
+from trivium.training.run import added_after
 from trivium.training.settings import Settings
 from trivium.training.training_data import Example, examples_of
 
@@ -136,6 +138,34 @@ def test_several_networks_average_their_scores() -> None:
         both.logits(rows), (alone[0].logits(rows) + alone[1].logits(rows)) / 2, atol=1e-6
     )
     assert _same(both, stack(alone))
+
+
+def test_what_is_added_after_training_adds_to_the_scores() -> None:
+    """So many times the standardised first features, to those of the whole and of the folds."""
+    collection = collection_of(60)
+    examples = examples_of(collection)
+    plain, more = (fit_all(examples, QUICK, 2, added=added) for added in ((), (0.5, 2.0)))
+    rows = examples[0].rows.astype(np.float64)
+    expected = plain.logits(rows) + plain.scaled(rows)[:, :2] @ [0.5, 2.0]
+    np.testing.assert_allclose(more.logits(rows), expected, atol=1e-4)
+    folds = [crossfit(examples, collection.pages, QUICK, added=added).logits[0] for added in ((), (0.5,))]
+    assert not np.allclose(*folds)
+
+
+def test_the_convex_combination_and_the_years_of_titles_are_added() -> None:
+    """Each retriever by its weight in the shipped combination, the signal by its own, other signals not at all."""
+    collection = collection_of(60)
+    weights = load_convex(collection.embedder).weights
+    added = dict(
+        zip(
+            collection.layout.views,
+            added_after(collection, replace(QUICK, convex=2.0, title_time=0.7)),
+            strict=True,
+        )
+    )
+    for view, weight in added.items():
+        assert weight == pytest.approx(0.7 if view == "title_time" else 2 * weights.get(view, 0.0))
+    assert any(added.values())
 
 
 def test_a_network_sees_that_two_views_agree() -> None:

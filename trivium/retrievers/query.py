@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from trivium.common.cache import Memo
 from trivium.errors import ConfigurationError, InputError
+from trivium.graph.filter_conditions import Condition
 from trivium.graph.filter_matching import Allowed
 from trivium.graph.protocols import SearchStore
 from trivium.graph.records import (
@@ -101,6 +102,12 @@ class Query:
             return None
         limited = self.store
         return self.memoize("allowed", lambda: limited.allowed)
+
+    def within(self, condition: Condition) -> Query:
+        """Return the same question on what matches a condition, too."""
+        return Query(
+            self.text, lambda: self.vector, self.store.within(condition), self.exact, self.embed_picture
+        )
 
     @cached_property
     def terms(self) -> list[str]:

@@ -15,7 +15,9 @@ from trivium.common.cache import Memo
 from trivium.common.idle_cores import Beside
 from trivium.fusion.imputation import borrow
 from trivium.fusion.score_table import Table
+from trivium.graph.filter_conditions import Comparison, Field, Operator
 from trivium.graph.records import rank_key
+from trivium.graph.schema import page_of, unescape
 from trivium.live.extended_store import origins
 from trivium.retrievers.query import Candidate, Query, Retriever
 from trivium.retrievers.signals import OWNERS, SignalSettings, prepare, prepare_words
@@ -25,6 +27,15 @@ from trivium.types import SourceNode
 
 DEPTH = 30
 """Number of candidates that each retriever returns for fusion."""
+
+LARGE = 300
+"""A document with so many passages is large."""
+_NAMED = 1.5
+"""A question names a document with such a sum of ``title_named`` and ``title_time``: by its year and half of what tells
+its title from others, or by more of that.
+"""
+_MANY = 8
+"""A large document that a question names has at least so many of the candidates."""
 
 T = TypeVar("T")
 
@@ -57,22 +68,57 @@ def gather(
 
     ``recall`` is an alternative question on the same store, whose candidates are added. They are scored by ``query``
     like all others; in each retriever's list they come after its candidates for ``query``, in the order of these
-    scores.
+    scores. If the signals show that the question names one large document by its title, the candidates within it are
+    added in the same way: of a report of a thousand passages, lists over all documents hold too few.
     """
+    others = [] if recall is None else [recall]
 
+    def of(others: Sequence[Query]) -> Table:
+        return _gathered(query, retrievers, depth, others, complete, signals, on_stage)
+
+    table = of(others)
+    within = _within_named_document(query, table)
+    return table if within is None else of([*others, within])
+
+
+def _within_named_document(query: Query, table: Table) -> Query | None:
+    """Return the question asked of the one large document that it names by its title, or None."""
+    if "title_named" not in table.signals or not table.chunks:
+        return None
+    named, time = table.signals["title_named"], table.signals["title_time"]
+    likely = np.where(time >= 0, named + time, 0.0)
+    best = int(likely.argmax())
+    count = int((likely == likely[best]).sum())
+    if likely[best] < _NAMED or count < _MANY or count != round(np.expm1(table.signals["page_candidates"][best])):
+        return None  # nothing is named, it is small, or several are named alike
+    title = unescape(page_of(table.chunks[best]))
+    within = query.within(Comparison(Field.TITLE, "title", Operator.EQUAL, (title,)))
+    return within if within.allowed is not None and within.allowed.count >= LARGE else None
+
+
+def _gathered(
+    query: Query,
+    retrievers: Mapping[str, Retriever],
+    depth: int | None,
+    others: Sequence[Query],
+    complete: bool,
+    signals: SignalSettings | None,
+    on_stage: StageObserver,
+) -> Table:
     def retrieve(retriever: Retriever) -> tuple[list[Candidate], int]:
         with observed(on_stage, "retrieve", retriever.name):
             own = permitted(query, retriever.retrieve(query, depth))
-            if recall is None:
-                return own, len(own)
-            return united(own, permitted(query, retriever.retrieve(recall, depth))), len(own)
+            found = own
+            for other in others:
+                found = united(found, permitted(other, retriever.retrieve(other, depth)))
+            return found, len(own)
 
     def score(retriever: Retriever) -> Floats:
         with observed(on_stage, "score", retriever.name):
             return retriever.score(query, chunks)
 
     with Beside() as beside:
-        returned = _retrieved(query, recall, retrievers, retrieve, beside, signals=signals)
+        returned = _retrieved([query, *others], retrievers, retrieve, beside, signals=signals)
         lists = {name: found for name, (found, _) in returned.items()}
         chunks = tuple(sorted({candidate.uri for found in lists.values() for candidate in found}))
         more: Mapping[str, Floats] = {}
@@ -96,7 +142,7 @@ def gather(
             source_nodes[row][name] = candidate.source_node
         if not scores:
             raw[own_rows, column] = [candidate.score for candidate in found]
-    if scores and recall is not None:
+    if scores and others:
         for column, (_, own) in enumerate(returned.values()):
             _order_behind(own, raw[:, column], ranks[:, column])
     table = Table(
@@ -116,19 +162,19 @@ def gather(
 
 
 def _retrieved(
-    query: Query,
-    recall: Query | None,
+    questions: Sequence[Query],
     retrievers: Mapping[str, Retriever],
     retrieve: Callable[[Retriever], T],
     beside: Beside,
     *,
     signals: SignalSettings | None,
 ) -> dict[str, T]:
-    """Ask every retriever, overlapping independent work on a local store.
+    """Ask every retriever the questions, the first of which is the query, overlapping independent work on a local store.
 
     While the questions are embedded, a second thread asks retrievers that need no vector; after that, it asks
     retrievers that start from the nearest chunks. With ``signals``, data for the signals is prepared as well.
     """
+    query = questions[0]
     if query.store.remote:
         return of_each(query, retrievers, retrieve, beside)
     answers = Memo()
@@ -148,7 +194,7 @@ def _retrieved(
     # begin it, nor to be woken when it has ended.
     if of_words or signals:
         beside.begin(ask_words)
-    for question in [query] if recall is None else [query, recall]:
+    for question in questions:
         question.vector  # noqa: B018 - so that no retriever seems to take that long
     ask_words()
     rest = {name: retriever for name, retriever in retrievers.items() if name not in of_words}

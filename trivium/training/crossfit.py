@@ -12,7 +12,7 @@ from trivium.common.arrays import Floats
 from trivium.common.progress import Progress
 from trivium.datasets.cross_validation import apart, count_clusters, folds, page_folds
 from trivium.fusion.network import Network
-from trivium.training.fit import Scale, Tick, Trained, scale_of, train
+from trivium.training.fit import Scale, Tick, Trained, corrected, scale_of, train
 from trivium.training.settings import Settings
 from trivium.training.training_data import Example
 
@@ -37,9 +37,11 @@ def crossfit(
     pages: Sequence[Sequence[str]],
     settings: Settings,
     progress: Progress | None = None,
+    added: Sequence[float] = (),
 ) -> Crossfit:
-    """Train ``settings.members`` networks for each of ``settings.folds`` folds of pages. Raises InputError when there are
-    fewer groups of questions than folds (:func:`trivium.datasets.cross_validation.page_folds`)."""
+    """Train ``settings.members`` networks for each of ``settings.folds`` folds of pages. The first standardised
+    features times the weights ``added`` are then added to their scores. Raises InputError when there are fewer groups of
+    questions than folds (:func:`trivium.datasets.cross_validation.page_folds`)."""
     counter = EpochCounter(progress, settings.folds * settings.members * settings.epochs)
     epochs: list[int] = []
 
@@ -52,7 +54,7 @@ def crossfit(
             for member in range(settings.members)
         ]
         epochs.extend(result.epochs for result in trained)
-        return stack([result.network for result in trained])
+        return corrected(stack([result.network for result in trained]), 1.0, added)
 
     fitted = by_others(examples, pages, settings.folds, fit)
     return replace(fitted, epochs=max(1, round(float(np.mean(epochs)))))
@@ -82,15 +84,17 @@ def fit_all(
     settings: Settings,
     epochs: int,
     progress: Progress | None = None,
+    added: Sequence[float] = (),
 ) -> Network:
-    """The final network: the mean of ``settings.members`` networks, each trained on all questions for ``epochs``."""
+    """The final network: the mean of ``settings.members`` networks, each trained on all questions for ``epochs``, and the
+    first standardised features times the weights ``added``."""
     counter = EpochCounter(progress, settings.members * min(epochs, settings.epochs))
     scale = scale_of(examples)
     members = [
         train(examples, (), settings, settings.seed + member, scale=scale, epochs=epochs, tick=counter)
         for member in range(settings.members)
     ]
-    return stack([member.network for member in members])
+    return corrected(stack([member.network for member in members]), 1.0, added)
 
 
 def stack(networks: Sequence[Network]) -> Network:

@@ -213,7 +213,7 @@ def _draw(
 def _network(model: Any, mean: Floats32, deviation: Floats32, prior: float) -> Network:
     numbers = [np.array(variable.numpy())[np.newaxis] for variable in model.trainable_variables]
     network = Network(mean, deviation, tuple(zip(numbers[::2], numbers[1::2], strict=True)))
-    return corrected(network, 1.0, [prior]) if prior else network
+    return corrected(network, 1.0, [prior])
 
 
 def corrected(network: Network, factor: float, weights: Sequence[float]) -> Network:
@@ -221,6 +221,8 @@ def corrected(network: Network, factor: float, weights: Sequence[float]) -> Netw
     ``weights``. Two units more in each layer carry the positive and the negative part of that sum through the ReLUs,
     since x = max(0, x) - max(0, -x).
     """
+    if factor == 1 and not any(weights):
+        return network
     (first, bias), *others = network.layers
     members, inputs, _ = first.shape
     direction = np.zeros((members, inputs, 1), dtype=np.float32)

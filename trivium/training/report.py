@@ -248,5 +248,6 @@ def _training(settings: Mapping[str, Any]) -> str:
     return (
         f"A softmax between each gold candidate and {settings['candidates']} others at most, AdamW ({rate:g}, cosine),\n"
         f"dropout {dropout:g}, {settings['epochs_of_the_whole']} of {settings['epochs']} epochs, batches of\n"
-        f"{settings['batch']} questions, seed {seed}."
+        f"{settings['batch']} questions, seed {seed}. Added afterwards: {settings['convex']:g} times the convex\n"
+        f"combination of the retrievers, and {settings['title_time']:g} times `title_time`, if the network has it."
     )

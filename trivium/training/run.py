@@ -118,17 +118,27 @@ def train_fusion(
     """
     stage = _stages(progress)
     examples = examples_of(collection)
-    fitted = crossfit(examples, collection.pages, settings, stage("Training"))
+    added = added_after(collection, settings)
+    fitted = crossfit(examples, collection.pages, settings, stage("Training"), added)
     return finished(
         collection,
         fitted,
         examples,
         fitted.logits,
-        lambda: (fit_all(examples, settings, fitted.epochs, stage("Finishing")), collection.layout),
+        lambda: (fit_all(examples, settings, fitted.epochs, stage("Finishing"), added), collection.layout),
         asdict(settings),
         progress,
         version=version,
     )
+
+
+def added_after(collection: Collection, settings: Settings) -> list[float]:
+    """The weight of each view of a collection that ``settings`` add to a network after its training."""
+    weights = {
+        name: settings.convex * share for name, share in load_convex(collection.embedder).weights.items()
+    }
+    weights["title_time"] = settings.title_time
+    return [weights.get(view, 0.0) for view in collection.layout.views]
 
 
 def adapt_fusion(

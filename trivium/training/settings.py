@@ -26,6 +26,10 @@ class Settings:
     Model: ``hidden`` are the numbers of units of the hidden layers, ``dropout`` their dropout rate in [0, 1). ``prior``
     times the first column, the standardised score of the first retriever (``vector``), is added to the output.
 
+    What kinds of documents that the training does not know need, and others do not mind (experiments/fusion), is added
+    after it: ``convex`` times the convex combination of the retrievers, and ``title_time`` times that signal, whether the
+    title has the years and quarters of the question.
+
     Optimiser: AdamW with learning rate ``rate``, which falls to zero over ``epochs`` along a cosine, weight decay
     ``decay``, and batches of ``batch`` questions.
 
@@ -46,6 +50,8 @@ class Settings:
     redrawn: int = 5
     watched: int = 8
     prior: float = 3.0
+    convex: float = 1.0
+    title_time: float = 0.5
     members: int = 5
     folds: int = 5
     seed: int = 0
@@ -54,7 +60,8 @@ class Settings:
         check_minimum(self, epochs=1, batch=1, candidates=4, redrawn=1, watched=2, members=1, folds=2, seed=0)
         if not all(units >= 1 for units in self.hidden):
             raise ConfigurationError(f"layers need 1 unit or more, got {self.hidden}")
-        if not 0 <= self.prior < float("inf"):
-            raise ConfigurationError(f"the prior must be 0 or a positive number, got {self.prior}")
+        for name in ("prior", "convex", "title_time"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise ConfigurationError(f"{name} must be 0 or a positive number, got {getattr(self, name)}")
         if not (0 <= self.dropout < 1 and self.rate > 0 and self.decay >= 0):
             raise ConfigurationError("expected a dropout in [0, 1), a positive rate and a decay of 0 or more")
