@@ -70,7 +70,9 @@ def test_who_is_named_and_a_title_of_words_come_first(trivium: Run, tmp_path: Pa
 def test_the_demo_says_what_its_numbers_are_and_shows_the_graph(trivium: Run, own_store: Path) -> None:
     shown = trivium("demo", "--store", own_store)
     assert shown.code == 0 and "embedder: minilm" in shown.err, shown.err
-    assert shown.out.index("how sure: sure") < shown.out.index('"how sure" is judged') < shown.out.index(" 1  ")
+    said = " ".join(shown.out.split())
+    legend = said.index('"how sure" is judged')
+    assert said.index("how sure: ") < legend < said.index(" 1 ", legend)
     assert "Asaph Hall — discoveries — Phobos (moon)" in shown.out
     assert f"entities {own_store}" in shown.out
 
