@@ -135,7 +135,7 @@ def test_the_questions_of_the_demo_are_answered_outright(tmp_path: Path) -> None
     assert [answer.outcome for answer in asked] == ["answered"] * len(asked)
     assert all(
         said in answer.text
-        for said, answer in zip(("Asaph Hall", "Huygens", "iron o", "214", "8 mm"), asked, strict=True)
+        for said, answer in zip(("Asaph Hall", "Enceladus", "iron o", "214", "8 mm"), asked, strict=True)
     )
     assert unsaid.outcome == "absent"
 

@@ -12,6 +12,7 @@ from selenium.webdriver.common.keys import Keys
 from tests.browser.chrome import dark_mode, soon, wide
 from tests.browser.thread import all_of, contrast, one, open_why, pose, press_on, requested, visit
 from tests.server.world import listening
+from trivium.engine import Engine
 from trivium.server.app import PAGE
 
 MOST_BYTES = 195_000
@@ -80,6 +81,24 @@ def test_nothing_runs_out_of_the_window(address: str, chrome: Chrome, width: int
     one(chrome, "#options > summary").click()
     body = one(chrome, ".options-body").rect
     assert body["x"] >= 0 and body["x"] + body["width"] <= width and fits()
+
+
+def test_what_another_document_says_instead_fits_a_phone(chrome: Chrome, tmp_path: Path) -> None:
+    """Its button names the file, however long that is."""
+    wide(chrome, 390)
+    text = "# {}\n\nThe guest room of the hut costs {} euros per night.\n"
+    files = {
+        "prices 2025 of the hut and its guest room, second and final edition.md": text.format("Hut", 32),
+        "prices 2026 of the hut and its guest room, second and final edition.md": text.format("Hut", 41),
+    }
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.add_files(files, workers=1)
+    with listening(tmp_path / "store", extracts=True) as address:
+        visit(chrome, address)
+        turn = pose(chrome, "What does the guest room of the hut cost per night?")
+        note, button = one(turn, ".otherwise"), one(turn, ".otherwise button")
+        assert button.rect["x"] + button.rect["width"] <= note.rect["x"] + note.rect["width"] + 1
+        assert chrome.execute_script("return document.documentElement.scrollWidth <= innerWidth")
 
 
 @pytest.mark.parametrize("dark", [False, True])

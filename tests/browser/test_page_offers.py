@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from tests.browser.chrome import dark_mode, soon, wide
 from tests.browser.test_page_beyond import sent_to
 from tests.browser.test_page_looks import findings
-from tests.browser.thread import all_of, one, pose, press_on, ranking, settled, visit
+from tests.browser.thread import all_of, one, pose, press_on, ranking, requested, settled, visit
 from tests.server.world import QUESTION, listening
 
 NO_ANSWER = """
@@ -66,6 +66,16 @@ def test_what_is_offered_to_ask_is_answered(address: str, chrome: Chrome) -> Non
     soon(lambda: all_of(second, ".next .example"))
     assert questions[0] not in [example.text for example in all_of(second, ".next .example")]
     assert findings(chrome) == []
+
+
+def test_opening_asks_for_little(address: str, chrome: Chrome) -> None:
+    """Two requests say what there is; each of four documents is read once, and asked at most twice."""
+    wide(chrome, 1280)
+    requested(chrome)
+    visit(chrome, address)
+    soon(lambda: len(all_of(chrome, "#examples .example")) > 2)
+    chrome.execute_async_script("setTimeout(arguments[0], 500)")
+    assert 6 < len([url for url in requested(chrome) if "/page/" not in url]) <= 2 + 4 * 3 + 2
 
 
 def test_what_is_not_answered_is_not_offered(address: str, chrome: Chrome) -> None:

@@ -145,6 +145,6 @@ def test_a_server_is_started_with_the_models_to_choose_from(
     monkeypatch.setattr("trivium.server.app.create_app", lambda *_, **given: started.append(given))
     monkeypatch.setattr("trivium.server.run_server.run", lambda *_: None)
     models = ("--model", "none", "--model", "openai:small", "--model", "large")
-    assert run("serve", "--store", store / "store", *models)[0] == 0
+    assert run("serve", "--store", store / "store", "--port", "0", *models)[0] == 0
     assert started[0]["model"] is None
     assert [model.name for model in started[0]["models"]] == ["small", "large"]

@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from trivium.cli.progress import LineReporter
+from trivium.cli.progress import LineReporter, told_what_can_be_used
 from trivium.cli.terminal import err, progress
 
 
@@ -48,6 +48,21 @@ def test_what_has_no_rate_yet_is_told_without_one() -> None:
         "Indexing: 0 of 5",
         "Reading: 3 of 5, 0.1/s, 0:00:20 left",
     ]
+
+
+def test_long_loading_says_once_what_can_be_used_already() -> None:
+    """After ten seconds of it, whatever its stage is by then; other work says nothing."""
+    file = StringIO()
+    console, said = Console(file=file, width=20), "documents can be searched as soon as they are read: "
+    times = iter([0.0, 0.0, 9.9, 10.0, 50.0])
+    passed: list[str] = []
+    report = told_what_can_be_used(
+        lambda stage, _done, _total: passed.append(stage), console, lambda: next(times)
+    )
+    for stage, expected in (("check", 0), ("parse", 0), ("parse", 0), ("embed", 1), ("embed", 1)):
+        report(stage, 1, 2)
+        assert file.getvalue().count(said) == expected
+    assert passed == ["check", "parse", "parse", "embed", "embed"]
 
 
 def test_short_and_quiet_work_prints_nothing(

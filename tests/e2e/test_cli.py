@@ -238,7 +238,10 @@ def test_an_interrupted_build_says_so_and_goes_on_from_there(trivium: Run, tmp_p
     left = trivium("stats", "--store", store, "--json").json
     assert left["to_embed"] > 0 and left["sentences_to_embed"] > 0
     whole = left["embedded"] + left["to_embed"]
-    told = f"{left['to_embed']} of {whole} texts are not embedded yet: run  trivium embed --store STORE"
+    told = (
+        f"{left['to_embed']} of {whole} texts are not embedded yet: unless a build is at work, run "
+        " trivium embed --store STORE"
+    )
     assert trivium("search", "moons", "--store", store, "--json").json["warnings"] == [told]
     checked = trivium("check", store)
     assert checked.code == 0 and f"warning: {told.replace('STORE', str(store))}" in checked.err

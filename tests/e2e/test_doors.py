@@ -54,6 +54,29 @@ def test_a_folder_is_taken_as_far_as_it_is_known(trivium: Run, folder: Path, tmp
     assert answer.code == 0 and "steppe" in answer.out
 
 
+def test_who_is_named_and_a_title_of_words_come_first(trivium: Run, tmp_path: Path) -> None:
+    """A scan's number is no question to begin with."""
+    folder = tmp_path / "post"
+    folder.mkdir()
+    for name in ("2024-07-01 scan", "Letter"):
+        (folder / f"{name}.txt").write_text("Dear Ms Ada Vesk,\n\nMs Ada Vesk leads the mill in Norway.\n")
+    built = trivium("build", folder, "--store", tmp_path / "store", "--embedder", "minilm")
+    *_, names, last = built.out.splitlines()
+    assert names.startswith("Names: people, places") and names.endswith(f"entities {tmp_path / 'store'}")
+    assert "'Tell me about Letter.'" in last
+    assert "Ada Vesk (person)" in trivium("entities", tmp_path / "store").out
+
+
+def test_the_demo_says_what_its_numbers_are_and_shows_the_graph(trivium: Run, own_store: Path) -> None:
+    shown = trivium("demo", "--store", own_store)
+    assert shown.code == 0 and "embedder: minilm" in shown.err, shown.err
+    said = " ".join(shown.out.split())
+    legend = said.index('"how sure" is judged')
+    assert said.index("how sure: ") < legend < said.index(" 1 ", legend)
+    assert "Asaph Hall — discoveries — Phobos (moon)" in shown.out
+    assert f"entities {own_store}" in shown.out
+
+
 def test_without_vectors_they_come_next(trivium: Run, folder: Path, tmp_path: Path) -> None:
     built = trivium("build", folder, "--store", tmp_path / "store", "--no-embed")
     assert f" embed --store {tmp_path / 'store'}" in built.out.splitlines()[-1]

@@ -130,10 +130,12 @@ def test_what_cannot_be_served_is_said_at_once(
     assert result.code == code and says in result.err and "Traceback" not in result.err
 
 
-def test_a_port_in_use_is_said_with_what_to_do(trivium_process: Run, sample_store: Path) -> None:
+def test_a_port_in_use_is_said_with_what_to_do(trivium_process: Run, tmp_path: Path) -> None:
+    """Before a store is made for it."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        result = trivium_process("serve", "--store", sample_store, "--port", str(taken.getsockname()[1]))
-    assert result.code == 1 and "cannot listen" in result.err and "--port" in result.err
+        result = trivium_process("serve", "--store", tmp_path / "new", "--port", str(taken.getsockname()[1]))
+    assert result.code == 1 and "--port" in result.err and not (tmp_path / "new").exists()
+    assert result.err.startswith("error: cannot listen")
 
 
 def test_only_serving_needs_the_web_and_says_how_to_get_it(sample_store: Path) -> None:

@@ -10,6 +10,20 @@ from tests.server.test_documents import job
 from tests.server.world import serving
 
 
+def test_a_byte_order_mark_hides_nothing_from_a_condition(trivium: Run, tmp_path: Path) -> None:
+    """Whichever of file and condition has it: titles are copied from files that begin with one."""
+    store, mark = tmp_path / "store", "\ufeff"
+    record = {"title": f"{mark}Themis", "text": "A moon that was supposed near Saturn."}
+    (tmp_path / "moons.jsonl").write_text(json.dumps(record))
+    (tmp_path / "note.md").write_text(f"---\nauthor: {mark}Ann\n---\n\n# Neith\n\nA moon near Venus.\n")
+    built = trivium("build", *sorted(tmp_path.glob("*.*")), "--store", store, "--embedder", "minilm")
+    assert built.code == 0, built.err
+    for where, page in (("title", "Themis"), ("author", "Ann")):
+        for value in (page, f"{mark}{page}"):
+            asked = ["search", "moon", "--store", store, "--where", f"{where} = '{value}'", "--json"]
+            assert len(trivium(*asked).json["hits"]) == 1, ascii((where, value))
+
+
 def test_metadata_and_conditions_on_the_command_line_and_over_http(trivium: Run, tmp_path: Path) -> None:
     """Five notes of one text: only the condition tells them apart. What is uploaded carries metadata, too."""
     store, folder = tmp_path / "store", tmp_path / "reports"

@@ -67,6 +67,7 @@ def test_a_page_of_links_alone_is_read() -> None:
         ("<title>Pumps | The Manual</title>", "<h1>Pumps</h1>", "Pumps"),
         ("<title>The Manual - Pumps</title><meta property=og:site_name content='The Manual'>", "", "Pumps"),
         ("<title>A | B</title><meta property=og:title content='Shared'>", "<h1>Other</h1>", "Shared"),
+        ("<title>The Manual – pumps and hoses</title>", "<h1>Pumps and hoses</h1>", "Pumps and hoses"),
         ("<title>Pumps</title>", "<h1>Pumps<a href='#p'>¶</a></h1>", "Pumps"),
         ("", "<h1>Heading</h1>", "Heading"),
         ("", "", "page"),

@@ -11,7 +11,7 @@ from tests.counted import Counter
 from trivium.engine import Engine
 from trivium.testing.toys import HashEmbedder
 
-WARNING = "{} of {} texts are not embedded yet: run  trivium embed --store STORE"
+WARNING = "{} of {} texts are not embedded yet: unless a build is at work, run  trivium embed --store STORE"
 
 
 def test_a_half_embedded_store_warns_until_it_is_embedded(

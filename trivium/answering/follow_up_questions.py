@@ -95,7 +95,9 @@ _ABOUT_A_THING = re.compile(
 )
 """Questions about a thing without a name: "When is the summer party?"."""
 _IMPERSONAL = re.compile(
-    r"\bit\s+(?:(?:is|was|take|takes|took|true|possible)\s+){1,2}(?:that|to)\b|\b(?:time\s+is|will)\s+it\b|\bit\s+(?:rain|snow)\w*",
+    r"\bit\s+(?:(?:is|was|take|takes|took|costs?|mean|true|possible)\s+){1,2}(?:that|to)\b"
+    r"|\b(?:is|was)\s+it\s+(?:(?:allowed|permitted|forbidden|legal|necessary|better|cheaper)\s+)?to\b"
+    r"|\b(?:time\s+is|will)\s+it\b|\bit\s+(?:rain|snow)\w*",
     re.IGNORECASE,
 )
 """Where "it" stands for nothing: "How long does it take to reach Mars?"."""

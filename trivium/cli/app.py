@@ -70,8 +70,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except typer.TyperException as error:
         from typer.rich_utils import rich_format_error
 
-        from trivium.cli.usage_hints import add_hint
+        from trivium.cli.usage_hints import add_hint, with_store
 
+        if (meant := with_store(error, given)) is not None:
+            main(meant)
         add_hint(error, given)
         rich_format_error(cast(Any, error))
         code = USAGE

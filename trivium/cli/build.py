@@ -27,6 +27,7 @@ from trivium.cli.options import (
 )
 from trivium.cli.options_from_requests import takes
 from trivium.cli.print_load import print_left_out, print_load, print_waiting
+from trivium.cli.progress import told_what_can_be_used
 from trivium.cli.terminal import PARTIAL, NothingCommittedError, count, err, out, print_json, progress
 from trivium.common.progress import StageProgress
 from trivium.engine import Engine
@@ -62,7 +63,8 @@ def load_sources(
         print_waiting(engine, sentences=request.sentences)
 
     def load(bars: StageProgress) -> IngestReport:
-        return engine.indexer.build(replace(request, progress=bars, apart=True))
+        told = bars if json else told_what_can_be_used(bars, err)
+        return engine.indexer.build(replace(request, progress=told, apart=True))
 
     report = _loaded(load, json=json)
     seconds = time.perf_counter() - started

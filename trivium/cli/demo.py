@@ -10,11 +10,19 @@ from rich.markup import escape
 
 from trivium.cli.ask import print_answer
 from trivium.cli.build import load_sources
+from trivium.cli.entities import print_card
 from trivium.cli.print_hits import LEGEND, print_details, print_reasons
 from trivium.cli.terminal import err, out, own_name
 from trivium.engine import Engine
 from trivium.index.requests import BuildRequest
-from trivium.sample import DEMO_QUESTIONS, DOCUMENT_QUESTIONS, documents_folder, pages_folder
+from trivium.sample import (
+    DEMO_ENTITY,
+    DEMO_QUESTIONS,
+    DOCUMENT_QUESTIONS,
+    documents_folder,
+    pages_folder,
+)
+from trivium.search.entities import describe_entity
 
 
 def demo(
@@ -29,20 +37,22 @@ def demo(
         made_of = "the sample encyclopaedia of the Solar System, a PDF and a Markdown file"
         err.print(f"[dim]{escape(store)} is made of {made_of}.[/]", soft_wrap=True)
         request = BuildRequest([pages_folder(), documents_folder()])
-        load_sources(engine, store, request, json=False, suggest=False)
+        load_sources(engine, store, request, json=False, announce=True, suggest=False)
         _print_title("questions, answered with what the documents say")
         for question in (DEMO_QUESTIONS[0], *DOCUMENT_QUESTIONS):
             out.print(f"[bold]{escape(question)}[/]")
             print_answer(engine.ask(question), store)
             out.print()
         _print_title("the best passages for a question, and why they were found", before=False)
+        out.print(f"[dim]{LEGEND}[/]\n")
         found = [engine.search(question, k=3, explain=True) for question in DEMO_QUESTIONS]
         for question, hits in zip(DEMO_QUESTIONS, found, strict=True):
             print_reasons(question, hits)
             out.print()
-        out.print(f"[dim]{LEGEND}[/]")
-        _print_title("the first of them in full")
+        _print_title("the first of them in full", before=False)
         print_details(found[0][0], found[0])
+        _print_title("who and what the documents name: one of them, as the graph has it")
+        print_card(describe_entity(engine.store, DEMO_ENTITY, 2), json=False)
     _print_title("what to do next")
     _print_next(store)
 
@@ -58,6 +68,7 @@ def _print_next(store: str) -> None:
     for what, arguments in (
         ("ask more", ["chat", "--store", store]),
         ("in a browser", ["serve", "--store", store]),
+        ("all names", ["entities", store]),
         ("your documents", ["build", "FOLDER", "--store", "my-store"]),
     ):
         command = shlex.join([*own_name(), *arguments])

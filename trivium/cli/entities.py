@@ -50,7 +50,7 @@ def entities(
     with Engine.open(store or store_needed()) as engine:
         if name is not None:
             card = describe_entity(engine.store, name, limit or sys.maxsize)
-            _print_card(card, json=json)
+            print_card(card, json=json)
             return
         shown, kinds = count_entities(engine.store, None if kind is None else [kind], limit or sys.maxsize)
     found = kinds.total() if kind is None else kinds[kind]
@@ -70,7 +70,8 @@ def _print_entity(one: EntityCount) -> None:
     out.print(Text.assemble((one_line(one.name), "bold"), f"{kind}: {numbers}"), soft_wrap=True)
 
 
-def _print_card(card: EntityCard, *, json: bool) -> None:
+def print_card(card: EntityCard, *, json: bool) -> None:
+    """Print what is said of an entity, and its relations."""
     if json:
         print_json(asdict(card))
         return

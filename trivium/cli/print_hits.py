@@ -75,7 +75,10 @@ def print_citation(citation: Citation) -> None:
     )
 
 
-LEGEND = '%: how likely the passage answers; those called "one of these" share the answer'
+LEGEND = (
+    '%: how likely a passage answers, before it is read ("one of these" share the answer); "how sure" is judged from'
+    " what is quoted"
+)
 _WIDEST = 110
 """Maximum width of text, for readability."""
 _LINES = 3

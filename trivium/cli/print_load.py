@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _PROBLEMS_SHOWN = 20
 _MAX_TITLE = 60
 _NAMED = 5
+_LOOKED = 50
 
 
 def print_waiting(engine: Engine, *, sentences: bool) -> None:
@@ -66,6 +68,11 @@ def print_load(engine: Engine, store: str, report: IngestReport, seconds: float,
     print_left_out(report)
     documents, passages = info.nodes.get("Page", 0), info.nodes.get("Chunk", 0)
     counted = f"{count(documents, 'document')}, {count(passages, 'passage')}"
+    if suggest and info.nodes.get("Entity", 0) > documents:
+        command = shlex.join([*own_name(), "entities", store])
+        out.print(
+            f"[bold]Names[/]: people, places and others, by  [bold]{escape(command)}[/]", soft_wrap=True
+        )
     following = f"; next: [bold]{escape(_next_command(engine, store, info))}[/]" if suggest else ""
     out.print(f"{counted}{following}", soft_wrap=True)
 
@@ -115,7 +122,7 @@ def print_problems(problems: Sequence[Problem], unlisted: int = 0) -> None:
 
 
 def _next_command(engine: Engine, store: str, info: StoreInfo) -> str:
-    """Return a command to paste that fits the store: a question about its first document, or the step that is needed
+    """Return a command to paste that fits the store: a question about one of its documents, or the step that is needed
     before.
     """
     words = [*own_name()]
@@ -135,7 +142,8 @@ def _next_command(engine: Engine, store: str, info: StoreInfo) -> str:
 
 
 def _question(engine: Engine) -> str:
-    first = engine.store.pages(limit=1)
-    title = unescape(first[0].uri) if first else ""
-    fits = title and len(title) <= _MAX_TITLE and title == plain(title)
-    return f"Tell me about {title}." if fits else "your question"
+    titles = [unescape(page.uri) for page in engine.store.pages(limit=_LOOKED)]
+    fit = [title for title in titles if len(title) <= _MAX_TITLE and title == plain(title)]
+    # A number is rather part of a file's name than of what people ask for.
+    named = next((title for title in fit if not re.search(r"\d", title)), next(iter(fit), None))
+    return "your question" if named is None else f"Tell me about {named}."

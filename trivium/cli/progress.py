@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ from rich.progress import (
     TextColumn,
     TimeRemainingColumn,
 )
+
+from trivium.common.progress import StageProgress
 
 STAGES = {
     "parse": "Reading",
@@ -80,6 +83,31 @@ class _Stage:
     """What was done at the first call, by an earlier run that was interrupted."""
     next_line: float
     printed: bool = False
+
+
+_LOADING = ("parse", "records", "embed", "sentences")
+
+
+def told_what_can_be_used(
+    progress: StageProgress, console: Console, clock: Callable[[], float] = time.monotonic
+) -> StageProgress:
+    """Return the same progress, which says once, when loading has taken :data:`FIRST` seconds, that others can search."""
+    begun: float | None = None
+
+    def report(stage: str, done: int, total: int) -> None:
+        nonlocal begun
+        now = clock()
+        if stage in _LOADING:
+            begun = now if begun is None else begun
+            if now - begun >= FIRST:
+                begun = math.inf
+                console.print(
+                    "documents can be searched as soon as they are read: by words first, by meaning once embedded",
+                    soft_wrap=True,
+                )
+        progress(stage, done, total)
+
+    return report
 
 
 class LineReporter:

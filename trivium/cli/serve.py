@@ -98,7 +98,7 @@ def serve(
         # Imported here because the web framework is slow to load and no other command needs it.
         from trivium.server.app import create_app
         from trivium.server.logs import log_as_json
-        from trivium.server.run_server import run
+        from trivium.server.run_server import bound, run
         from trivium.server.settings import ServerSettings
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("trivium"):
@@ -123,6 +123,8 @@ def serve(
                 "live": live,
             }
         )
+    with bound(settings):
+        pass  # a port that is taken is an error before anything is made
     if not settings.on_loopback and api_key_file is None:
         err.print(
             f"[bold yellow]warning:[/] everybody who reaches {host} can read, change and delete these documents:"

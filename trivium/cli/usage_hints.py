@@ -1,14 +1,31 @@
-"""What a wrong command line probably meant, added to the parser's error: above all where a store was named in a place
-that is not its own.
+"""What a wrong command line probably meant: a store that stands among the arguments is taken as that of ``--store``, and
+the parser's error says the rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 _SHOWN = 60
 _STORE = ("--store", "-s")
+
+
+def with_store(error: Any, given: Sequence[str]) -> list[str] | None:
+    """Return the command line with ``--store`` before the one store among its arguments; None if it lacks anything else,
+    or if that store may be the value of another option.
+    """
+    if getattr(error, "param_hint", None) != _STORE[0] or _names_store(given):
+        return None
+    places = [
+        place
+        for place, (before, word) in enumerate(pairwise(given), 1)
+        if not before.startswith("-") and _is_store(word)
+    ]
+    if len(places) != 1:
+        return None
+    return [*given[: places[0]], *given[places[0] + 1 :], _STORE[0], given[places[0]]]
 
 
 def add_hint(error: Any, given: Sequence[str]) -> None:
@@ -42,11 +59,8 @@ def _did_you_mean(words: Sequence[str]) -> str:
 
 
 def _read_otherwise(context: Any, words: Sequence[str]) -> str:
-    """Say as what the words were read that may have been meant as the store."""
+    """Say as what a word was read that may have been meant as the store."""
     found = list(_arguments(context))
-    for name, value in found:
-        if _is_store(value):
-            return f"; {value} is a store, and was read as {name}: did you mean --store {value}?"
     unread = _did_you_mean(words)
     if unread or not found:
         return unread

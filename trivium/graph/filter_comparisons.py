@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any as Any_
 
 from trivium.graph.filter_conditions import Comparison, Field, Literal, Operator
+from trivium.text.normalise import composed
 from trivium.types import MetadataValue
 
 Test = Callable[[MetadataValue], bool]
@@ -30,6 +31,13 @@ _ORDER: dict[Operator, Callable[[Any_, Any_], bool]] = {
 PLACES = (Field.SOURCE, Field.PATH, Field.DOCUMENT)
 """Fields of which a folder, or a file in it, may be asked for without what is above it."""
 _FOLDERS = 100
+
+
+def compared(text: str) -> str:
+    """Return a condition, or a value of a document, as it is compared: composed, and without the byte order marks that
+    files and cells begin with.
+    """
+    return composed(text).replace("\ufeff", "")
 
 
 def test_of(condition: Comparison) -> Test:

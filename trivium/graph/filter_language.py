@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from trivium.errors import InputError
+from trivium.graph.filter_comparisons import compared
 from trivium.graph.filter_conditions import (
     FIELDS,
     META,
@@ -29,7 +30,6 @@ from trivium.graph.filter_conditions import (
     Where,
     joined,
 )
-from trivium.text.normalise import composed
 from trivium.types import ChunkKind
 
 MAX_CHARACTERS = 4_000
@@ -62,7 +62,7 @@ def parse(where: Where) -> Condition:
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> Condition:
     # What a server is asked is parsed as a field of the request, for the search and for hints.
-    return _Parser(composed(text)).parse()
+    return _Parser(compared(text)).parse()
 
 
 _DAY = re.compile(r"\d{4}-\d\d-\d\d($|[T ])")

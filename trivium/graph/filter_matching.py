@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trivium.common import stopping
-from trivium.graph.filter_comparisons import PLACES, Test, test_of
+from trivium.graph.filter_comparisons import PLACES, Test, compared, test_of
 from trivium.graph.filter_conditions import (
     FIELDS,
     All,
@@ -35,7 +35,6 @@ from trivium.graph.filter_conditions import (
 from trivium.graph.page_facts import document_name
 from trivium.graph.records import PageRecord
 from trivium.graph.schema import headings_of, page_of, section_of, unescape
-from trivium.text.normalise import composed
 from trivium.types import MetadataValue
 
 Mask = NDArray[np.bool_]
@@ -92,7 +91,7 @@ class ChunkFacts:
             read = _reader(condition)
             numbers: dict[tuple[type, MetadataValue | None], int] = {}
             given = (read(page) for page in stopping.each(self.pages))
-            each = (composed(value) if isinstance(value, str) else value for value in given)
+            each = (compared(value) if isinstance(value, str) else value for value in given)
             rows = [numbers.setdefault((type(value), value), len(numbers)) for value in each]
             found = [value for _, value in numbers], np.array(rows, dtype=np.int64)
             if len(self.columns) >= _KEPT_COLUMNS:

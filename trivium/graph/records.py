@@ -248,12 +248,13 @@ class WaitingTexts(NamedTuple):
         """A warning if texts have no vector yet, so that searches cannot find them by meaning.
 
         >>> WaitingTexts(2, 1614).warning
-        '2 of 1,614 texts are not embedded yet: run  trivium embed --store STORE'
+        '2 of 1,614 texts are not embedded yet: unless a build is at work, run  trivium embed --store STORE'
         """
         if not self.waiting:
             return None
         return (
-            f"{self.waiting:,} of {self.texts:,} texts are not embedded yet: run  trivium embed --store STORE"
+            f"{self.waiting:,} of {self.texts:,} texts are not embedded yet: unless a build is at work, run "
+            " trivium embed --store STORE"
         )
 
 

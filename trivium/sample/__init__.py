@@ -7,9 +7,11 @@ from pathlib import Path
 
 DEMO_QUESTIONS = (
     "Who discovered the two moons of Mars?",
-    "Which mission carried the lander that touched down on Titan?",
+    "Which moon sprays water into space?",
     "Why is Mars red?",
 )
+
+DEMO_ENTITY = "Asaph Hall"
 
 DOCUMENT_QUESTIONS = (
     "How many Perseids were counted from Marlow Hill?",

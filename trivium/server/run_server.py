@@ -91,7 +91,7 @@ def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]
     sys.setswitchinterval(_SWITCH_SECONDS)
     app.state.own_process = True
     server = Server(app, settings)
-    with _bound(settings) as listener, threadpool_limits(limits=1):
+    with bound(settings) as listener, threadpool_limits(limits=1):
         for number in (signal.SIGINT, signal.SIGTERM):  # uvicorn does so a moment later
             signal.signal(number, server.handle_exit)
         listening(
@@ -101,7 +101,8 @@ def run(app: FastAPI, settings: ServerSettings, listening: Callable[[str], None]
 
 
 @contextmanager
-def _bound(settings: ServerSettings) -> Iterator[socket.socket]:
+def bound(settings: ServerSettings) -> Iterator[socket.socket]:
+    """Listen on the address of the settings. Raises ConfigurationError when it cannot be used."""
     try:
         family, kind, protocol, *_ = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM

@@ -109,9 +109,10 @@ class _Head:
         headings = [
             (normalise_title(h1.text()), normalise_title(inline_text(h1))) for h1 in content.css("h1")[:10]
         ]
+        titles = f"{whole}\n{shared}".casefold()
         heading = next((text for _, text in headings if text), "")
         candidates = [
-            next((text for plain, text in headings if text and (plain in whole or plain in shared)), ""),
+            next((text for plain, text in headings if text and plain.casefold() in titles), ""),
             shared,
             _without_site(whole, site) if heading or site else whole,
             heading,

@@ -87,7 +87,7 @@ export class AnswerView {
   /** What another document says instead, with a button that opens it. */
   #disagreement(other, hit) {
     const open = () => this.open(hit, hit);
-    return el("p", { class: "otherwise" }, button(labelOf(other), open), `: ${other.text}`);
+    return el("p", { class: "otherwise" }, button(labelOf(other), open), ` ${other.text}`);
   }
 
   #mark(citation, hit) {

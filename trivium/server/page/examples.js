@@ -3,8 +3,8 @@
 import { readDocument, wholeAnswer } from "./api.js";
 import { Text, bodyOf } from "./dom.js";
 
-const EXAMPLES = 6;
-const DOCUMENTS = 7; // that are looked at for examples
+const EXAMPLES = 4;
+const DOCUMENTS = 4; // that are looked at for examples
 const NEXT = 3;
 const TRIES = 2; // for each document
 const LOOKED = 60; // passages of a document that may define something
@@ -15,16 +15,19 @@ const DULL =
 const NAMES_A_THING =
   /^(?!(?:At|In|On|From|To|For|How|Why|What|When|Where|Who|With|By)\b|\p{Lu}\p{Ll}*ing\b)\p{Lu}\p{Ll}+(?: \p{Ll}+){0,3}$/u;
 const DEFINES = /^(An? |The |(?=\p{Lu}))([\p{L}\p{N}-]+(?: \p{Ll}[\p{L}\p{N}-]*){0,3}) (is|are) (?:an?|the|one) /u;
-const POINTS = /^(?:The|An?|This|These|That|Those|It|They|There|Here|He|She|We|You|I|What|Which|Each|All|One|If|When)\b/;
+const POINTS =
+  /^(?:The|An?|This|These|That|Those|It|They|There|Here|He|She|We|You|I|What|Which|Each|All|One|If|When|In|On|At|By|For|From|To|With|Of|Under|Over|Among|Between|After|Before|During|Since|As|But|And|Or|So|Not|Only|Now)\b/;
 
 /** Documents of the list that are spread over it: the same ones each time, so that people find them again. */
 function spread(documents) {
-  const fit = documents.filter(({ title }) => PLAIN_TITLE.test(title));
+  const plain = documents.filter(({ title }) => PLAIN_TITLE.test(title));
+  const words = plain.filter(({ title }) => !/\d/.test(title)); // a number is rather part of a file's name
+  const fit = words.length < DOCUMENTS ? plain : words;
   const step = Math.max(1, Math.floor(fit.length / DOCUMENTS));
   return fit.filter((_, place) => place % step === 0).slice(0, DOCUMENTS);
 }
 
-/** Yields up to six questions to begin with. */
+/** Yields up to four questions to begin with. */
 export async function* examples(documents) {
   let found = 0;
   for (const { uri } of spread(documents)) {

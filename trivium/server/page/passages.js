@@ -14,7 +14,7 @@ const ROWS = 4; // of a table
 const LINES = 6; // of code
 const PERCENTAGES =
   "How likely a passage is to answer the question, from how well its words, its meaning and its links fit: sure from 80 % on, likely from 50 %, unlikely below 5 %. " +
-  "Where several passages share the answer, each is one of these. A right one may have a small percentage if it says it in other words than the question.";
+  "Where several passages share the answer, each is one of these. A right one may have a small percentage if it says it in other words than the question. “How sure” below an answer is judged from the sentences that it quotes.";
 const UNRANKED = { rank: null };
 
 /** The passages of a turn. Of the same turn asked anew: what moved is moved, and says so. */
@@ -137,7 +137,7 @@ function place(hit) {
 
 function chance(hit, likely) {
   if (hit.probability === null) return null;
-  return el("span", { class: "score", title: "How likely it answers the question" }, likely, " ", el("small", {}, percent(hit.probability)));
+  return el("span", { class: "score", title: "How likely it answers the question, judged before it is read" }, likely, " ", el("small", {}, percent(hit.probability)));
 }
 
 /** The beginning of code, the rows of a table that have most words of the question; null for what is read as a sentence. */

@@ -71,7 +71,7 @@ const word = (probability) => (probability >= SURE ? "sure" : probability >= LIK
 /** How sure an answer is, in a word and as a number, which is too low below one half. */
 export function sure(confidence) {
   const said = word(confidence);
-  return `${said[0].toUpperCase()}${said.slice(1)}${said === "maybe" ? "" : ` (${percent(confidence)})`}.`;
+  return `How sure: ${said}${said === "maybe" ? "" : ` (${percent(confidence)})`}.`;
 }
 
 /** In a word for each passage, how likely it answers; where none is but several are together, these share the answer. */
