@@ -44,12 +44,11 @@ class MediaWiki:
     """A client of one API.
 
     - ``api``: defaults to ``TRIVIUM_MEDIAWIKI_API``, else English Wikipedia's.
-    - ``contact``: a web or mail address (default ``TRIVIUM_CONTACT``), added to the user agent as Wikimedia requests
-      from clients that read many pages.
     - ``interval``: minimum time between two requests, in seconds.
     - ``retries``: maximum number of retries.
-    - ``cache``: folder for responses (default: ``mediawiki`` in the setting ``home``), which are reused, also offline,
-      unless ``refresh`` is set.
+    - ``cache``: folder for responses (default: ``mediawiki`` in the setting ``home``), which are reused, also offline.
+
+    The user agent has the address of the setting ``contact``, as Wikimedia requests from clients that read many pages.
     """
 
     def __init__(
@@ -57,8 +56,6 @@ class MediaWiki:
         api: str | None = None,
         *,
         cache: Path | None = None,
-        refresh: bool = False,
-        contact: str | None = None,
         interval: float = 1.0,
         retries: int = 5,
         sleep: Callable[[float], None] = time.sleep,
@@ -67,14 +64,13 @@ class MediaWiki:
         settings = load_settings()
         self.api = api or settings.mediawiki_api
         self._cache = AnswerCache(settings.home / "mediawiki" if cache is None else cache)
-        self._refresh = refresh
         self._interval = interval
         self._retries = retries
         self._sleep = sleep
         self._clock = clock
         self._next = clock()
         self._session = requests.Session()
-        self._session.headers["User-Agent"] = user_agent(contact or settings.contact)
+        self._session.headers["User-Agent"] = user_agent(settings.contact)
 
     def page(self, title: str) -> Page:
         """Return the page with a title, following redirects. Raises the errors of :meth:`fetch`."""
@@ -94,7 +90,7 @@ class MediaWiki:
         key = (self.api, normalise_title(clean_text(title)))
         if not key[1]:
             raise InputError(f"expected the title of a page, got {title!r}")
-        answer = None if self._refresh else self._cache.get(key)
+        answer = self._cache.get(key)
         if answer is None:
             answer = self._ask(key[1])
             self._cache.put(key, answer)
