@@ -17,7 +17,7 @@ from urllib.parse import quote
 import requests
 
 from trivium.common.fetching import user_agent
-from trivium.common.retries import PassingError, retried, retry_after
+from trivium.common.retries import Pace, PassingError, retried, retry_after
 from trivium.errors import InputError
 from trivium.parser.html import parse_html
 from trivium.parser.sources.read_files import parse_json
@@ -66,9 +66,7 @@ class MediaWiki:
         self._cache = AnswerCache(settings.home / "mediawiki" if cache is None else cache)
         self._interval = interval
         self._retries = retries
-        self._sleep = sleep
-        self._clock = clock
-        self._next = clock()
+        self._pace = Pace(interval, sleep, clock)
         self._session = requests.Session()
         self._session.headers["User-Agent"] = user_agent(settings.contact)
 
@@ -113,7 +111,7 @@ class MediaWiki:
 
         try:
             return retried(
-                lambda: self._attempt(title, parameters), self._retries, wait, sleep=self._postpone
+                lambda: self._attempt(title, parameters), self._retries, wait, sleep=self._pace.postpone
             )
         except PassingError as error:
             raise InputError(
@@ -122,7 +120,7 @@ class MediaWiki:
 
     def _attempt(self, title: str, parameters: Mapping[str, str]) -> Answer:
         """Send one request. Raises PassingError if a retry may succeed, InputError otherwise."""
-        self._wait()
+        self._pace.wait()
         try:
             response = self._session.get(self.api, params=parameters, timeout=_TIMEOUT)
         except requests.RequestException as error:
@@ -142,16 +140,6 @@ class MediaWiki:
         if asked is not None and asked > MAX_WAIT:
             raise InputError(f"{self.api} asks to wait {asked:.0f} s ({failure}); try again then")
         raise PassingError(failure, asked)
-
-    def _postpone(self, seconds: float) -> None:
-        """Delay the next request, for whatever page, by this time."""
-        self._next = max(self._next, self._clock() + seconds)
-
-    def _wait(self) -> None:
-        wait = self._next - self._clock()
-        if wait > 0:
-            self._sleep(wait)
-        self._next = self._clock() + self._interval
 
 
 def to_page(answer: object, source: str = "", limits: InputLimits = DEFAULT_LIMITS) -> Page:
