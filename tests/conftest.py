@@ -38,7 +38,7 @@ OLDER = re.compile(r".*[\[-]neo4j[-_]5")
 """Those of them that ask the older of the two servers; no test asks both. Where the version cannot matter a test asks the
 newer one: each needs its first queries to become fast."""
 
-TRAINS = re.compile(r"tests/(training/|experiments/test_thesis\.py|e2e/test_training\.py)")
+TRAINS = re.compile(r"tests/(training/|experiments/test_thesis(_fuser)?\.py|e2e/test_training\.py)")
 """Those that train networks: TensorFlow takes seconds to import, and should be in one process only."""
 
 READS_SAMPLE = re.compile(

@@ -158,9 +158,11 @@ def methods_of(target: str | None, text: str) -> set[str]:
 # -- texts that repeat -------------------------------------------------------------------------------------------------
 
 Node = tuple[Any, Any]
+IGNORECASE = int(re.IGNORECASE)
 REPEATS = (constants.MAX_REPEAT, constants.MIN_REPEAT, constants.POSSESSIVE_REPEAT)
 SETS = (constants.IN, constants.ANY, constants.LITERAL, constants.NOT_LITERAL)
 ALPHABET = [*map(chr, range(128)), *"éßÄ–…“”中・\u0301\u00a0\u2028¿½"]
+IN_TURN = sorted(ALPHABET, key=lambda sign: (not sign.isalnum() and sign not in " \n.", sign))
 CATEGORIES = {
     constants.CATEGORY_DIGIT: r"\d",
     constants.CATEGORY_NOT_DIGIT: r"\D",
@@ -181,11 +183,22 @@ def takes(node: Node, character: str, flags: int) -> bool:
         return True
     if kind is constants.CATEGORY:
         return re.match(CATEGORIES[given], character) is not None
-    cases = {character, character.lower(), character.upper()} if flags & re.IGNORECASE else {character}
+    cases = {character, character.lower(), character.upper()} if flags & IGNORECASE else {character}
     codes = [ord(case) for case in cases if len(case) == 1]
     if kind is constants.RANGE:
         return any(given[0] <= code <= given[1] for code in codes)
     return (given in codes) == (kind is constants.LITERAL)
+
+
+_TAKEN: dict[tuple[str, int], frozenset[str]] = {}
+
+
+def taken(node: Node, flags: int) -> frozenset[str]:
+    """The characters of the alphabet that a set has. Most sets are those of many patterns."""
+    key = (repr(node), flags & IGNORECASE)
+    if key not in _TAKEN:
+        _TAKEN[key] = frozenset(character for character in ALPHABET if takes(node, character, flags))
+    return _TAKEN[key]
 
 
 def parts_of(node: Node) -> list[list[Node]]:
@@ -240,15 +253,14 @@ def nodes_in(nodes: Sequence[Node]) -> Iterator[Node]:
 
 def pumps(pattern: re.Pattern[Any]) -> Iterator[Callable[[int], str]]:
     """Texts of any length."""
-    flags = pattern.flags
+    flags = int(pattern.flags)
     tree = list(parser.parse(pattern.pattern, flags))
     found = list(repeats(tree, []))
-    sets = list(
-        {repr(part): part for _, body in found for part in nodes_in(body) if part[0] in SETS}.values()
-    )
+    parts = {repr(part): part for _, body in found for part in nodes_in(body) if part[0] in SETS}
+    sets = [taken(part, flags) for part in parts.values()]
     kinds: dict[tuple[bool, ...], str] = {}
-    for character in sorted(ALPHABET, key=lambda sign: (not sign.isalnum() and sign not in " \n.", sign)):
-        kinds.setdefault(tuple(takes(part, character, flags) for part in sets), character)
+    for character in IN_TURN:
+        kinds.setdefault(tuple(character in part for part in sets), character)
     none = kinds.pop((False,) * len(sets), None)
     made: set[tuple[str, str, str]] = set()
     for lead, body in found:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from tests.fakes.openai_server import DIMENSION, OpenAIServer, Reply, embedding, error
+from trivium.embedding import openai
 from trivium.embedding.embedder import Embedder
 from trivium.embedding.openai import OpenAIEmbedder
 from trivium.endpoints.endpoint import Endpoint
@@ -50,14 +51,9 @@ def server() -> Iterator[OpenAIServer]:
         yield running
 
 
-def embedder(server: OpenAIServer, clock: Clock | None = None, **options: Any) -> OpenAIEmbedder:
+def embedder(server: OpenAIServer, clock: Clock | None = None) -> OpenAIEmbedder:
     clock = clock or Clock()
-    return OpenAIEmbedder(
-        "toy",
-        Endpoint(server.base_url, SecretStr(KEY), sleep=clock.sleep),
-        WordCounter(),
-        **options,
-    )
+    return OpenAIEmbedder("toy", Endpoint(server.base_url, SecretStr(KEY), sleep=clock.sleep), WordCounter())
 
 
 def expected(text: str) -> np.ndarray[Any, Any]:
@@ -98,11 +94,13 @@ def test_an_azure_deployment_embeds(server: OpenAIServer) -> None:
     assert request.headers["api-key"] == KEY
 
 
-def test_batches_respect_count_and_tokens(server: OpenAIServer) -> None:
+def test_batches_respect_count_and_tokens(server: OpenAIServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """At most three texts and five tokens a request; a text longer than that goes alone."""
     texts = ["a", "b", "c", "d", "e e e", "f f", "g g g g g g", "h"]
     steps: list[int] = []
-    embedder(server, batch_texts=3, batch_tokens=5).embed(texts, steps.append)
+    monkeypatch.setattr(openai, "_BATCH_TEXTS", 3)
+    monkeypatch.setattr(openai, "_BATCH_TOKENS", 5)
+    embedder(server).embed(texts, steps.append)
     assert [request.body["input"] for request in server.requests] == [
         ["a", "b", "c"],
         ["d", "e e e"],
@@ -113,9 +111,12 @@ def test_batches_respect_count_and_tokens(server: OpenAIServer) -> None:
     assert steps == [3, 2, 1, 1, 1]
 
 
-def test_a_long_text_is_cut_and_an_empty_one_is_a_space(server: OpenAIServer) -> None:
+def test_a_long_text_is_cut_and_an_empty_one_is_a_space(
+    server: OpenAIServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The API refuses both."""
-    rows = embedder(server, text_tokens=2).embed(["one two three", "", "\n"])
+    monkeypatch.setattr(openai, "TEXT_TOKENS", 2)
+    rows = embedder(server).embed(["one two three", "", "\n"])
     assert server.requests[0].body["input"] == ["one two", " ", " "]
     assert rows.shape == (3, DIMENSION)
 

@@ -18,7 +18,9 @@ needs_tensorflow = pytest.mark.skipif(
 )
 RETRIEVERS = ("vector", "lexical", "walk")
 CANDIDATES = 24
-QUICK = Settings(hidden=(16, 8), dropout=0.0, epochs=30, batch=16, candidates=24, folds=3, rate=1e-2)
+QUICK = Settings(
+    hidden=(16, 8), dropout=0.0, epochs=30, batch=16, candidates=24, members=2, folds=3, rate=1e-2
+)
 
 
 def hit_of(number: int, page: str, generator: np.random.Generator, *, signal: float = 1.0) -> HitList:

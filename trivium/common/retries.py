@@ -1,4 +1,4 @@
-"""Requests that are tried again: how often, and after which delays."""
+"""Requests that are tried again: how often, and after which delays; and how far apart requests are."""
 
 from __future__ import annotations
 
@@ -66,6 +66,30 @@ def wait_between(longest: float) -> Callable[[PassingError, int], float]:
         return growing * random.uniform(0.5, 1.0)  # noqa: S311 - nothing secret
 
     return wait
+
+
+class Pace:
+    """Keeps requests to a service at least ``interval`` seconds apart. For one thread."""
+
+    def __init__(
+        self,
+        interval: float,
+        sleep: Callable[[float], None] = time.sleep,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._interval, self._sleep, self._clock = interval, sleep, clock
+        self._next = clock()
+
+    def postpone(self, seconds: float) -> None:
+        """Delay the next request, whatever for, by this time."""
+        self._next = max(self._next, self._clock() + seconds)
+
+    def wait(self) -> None:
+        """Wait until the next request may be sent."""
+        wait = self._next - self._clock()
+        if wait > 0:
+            self._sleep(wait)
+        self._next = self._clock() + self._interval
 
 
 def retry_after(header: str | None) -> float | None:

@@ -2,8 +2,7 @@
 
 A :class:`Worker` runs a function of this package, connected by a pipe; a :class:`Pool` keeps several of them busy. Both
 are programs of their own, so that scripts and notebooks need no guard around what they run. They have limits, ignore
-interrupts, and end with the process that started them. :func:`run_once` is for libraries that read untrusted files: a
-program for one file, which imports nothing of this package.
+interrupts, and end with the process that started them.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import deque
@@ -24,7 +22,6 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
 from weakref import WeakSet
@@ -42,10 +39,6 @@ _LOOK_SECONDS = 0.5
 """How often a worker looks whether the process that started it is still there."""
 _AHEAD = 4
 """Requests for each worker of a pool that are sent or answered ahead of the one whose answer is taken."""
-
-
-class NotStartedError(Exception):
-    """A program cannot be started."""
 
 
 class WorkerLostError(Exception):
@@ -351,7 +344,7 @@ def _end_with(parent: int) -> None:
     os._exit(1)
 
 
-# -- programs ----------------------------------------------------------------------------------------------------------
+# -- commands ----------------------------------------------------------------------------------------------------------
 
 
 def module_command(module: str, *arguments: str) -> list[str]:
@@ -365,43 +358,6 @@ def module_environment() -> dict[str, str]:
     """Return the environment in which another Python process finds the modules that this one finds."""
     paths = [path for path in sys.path if isinstance(path, str) and path]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
-
-
-def run_once(
-    program: Path, arguments: Sequence[str], given: Iterable[bytes], *, most: int, seconds: float
-) -> tuple[int, bytes]:
-    """Run a Python file with ``given`` as its standard input; return its exit code (negative if it was killed) and its
-    output.
-
-    It is killed after ``seconds``, and when its output exceeds ``most`` bytes, in which case one byte more is returned.
-    Raises NotStartedError, and StoppedError when the result is no longer needed.
-    """
-    stopping.check()
-    with tempfile.TemporaryFile() as file:
-        file.writelines(given)
-        file.seek(0)
-        try:
-            process = subprocess.Popen(
-                [sys.executable, "-I", str(program), *arguments],
-                stdin=file,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-            )
-        except OSError as error:
-            raise NotStartedError(str(error)) from error
-        timer = threading.Timer(seconds, process.kill)
-        timer.start()
-        try:
-            with process, stopping.calling(process.kill):
-                assert process.stdout is not None
-                # Read at most the limit, whatever the input has made of the program.
-                said = process.stdout.read(most + 1)
-                if len(said) > most:
-                    process.kill()
-        finally:
-            timer.cancel()
-    stopping.check()
-    return process.returncode, said
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from trivium.embedding.device import CPU, Device, check_device, parse_device
 from trivium.embedding.embedder import Vectors, l2_normalize, to_valid_text
 from trivium.embedding.fastembed import digest_files, load_on
 from trivium.errors import ConfigurationError, EmbeddingError, MissingExtraError
-from trivium.settings.settings import Settings, load_settings
+from trivium.settings.settings import load_settings
 from trivium.types import EmbedderIdentity
 
 if TYPE_CHECKING:
@@ -58,15 +58,13 @@ def check_image_embedder(name: str) -> str:
     return name
 
 
-def open_image_embedder(
-    name: str, settings: Settings | None = None, device: str | None = None
-) -> ImageEmbedder:
+def open_image_embedder(name: str, device: str | None = None) -> ImageEmbedder:
     """Open the image embedder of that name on the device, by default that of the settings. Raises ConfigurationError
     for an unknown name, MissingExtraError with the command to install it, and EmbeddingError if its files are
     unavailable.
     """
     check_image_embedder(name)
-    settings = load_settings() if settings is None else settings
+    settings = load_settings()
     return ClipEmbedder(home=settings.home, device=parse_device(device or settings.device))
 
 

@@ -30,22 +30,10 @@ class OpenAIEmbedder:
     local models, vectors of a service are not bitwise reproducible. Thread-safe.
     """
 
-    def __init__(
-        self,
-        model: str,
-        endpoint: Endpoint,
-        counter: TokenCounter,
-        *,
-        text_tokens: int = TEXT_TOKENS,
-        batch_texts: int = _BATCH_TEXTS,
-        batch_tokens: int = _BATCH_TOKENS,
-    ) -> None:
+    def __init__(self, model: str, endpoint: Endpoint, counter: TokenCounter) -> None:
         self._model = model
         self._endpoint = endpoint
         self._counter = counter
-        self._text_tokens = text_tokens
-        self._batch_texts = batch_texts
-        self._batch_tokens = batch_tokens
         self._identity: EmbedderIdentity | None = None
         self._lock = threading.Lock()
 
@@ -84,10 +72,8 @@ class OpenAIEmbedder:
         total = 0
         for text in texts:
             # The API rejects empty texts.
-            cut, count = self._counter.truncate(
-                to_valid_text(text) if text.strip() else " ", self._text_tokens
-            )
-            if batch and (len(batch) == self._batch_texts or total + count > self._batch_tokens):
+            cut, count = self._counter.truncate(to_valid_text(text) if text.strip() else " ", TEXT_TOKENS)
+            if batch and (len(batch) == _BATCH_TEXTS or total + count > _BATCH_TOKENS):
                 yield batch
                 batch, total = [], 0
             batch.append(cut)

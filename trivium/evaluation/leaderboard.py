@@ -12,14 +12,22 @@ from rich.console import Console
 from rich.text import Text
 
 from trivium.common.safe_files import write_file
-from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Gold
 from trivium.errors import InputError
 from trivium.evaluation.ranking_measures import cumulative_matches, measure_also
 from trivium.evaluation.report import Comparison, Ranking, compared_json
 from trivium.evaluation.report_pages import MOST_LINES, Lines, Section, report_page
 from trivium.evaluation.run import headline
-from trivium.evaluation.significance import FEW, LEVEL, RESAMPLES, Interval, holm, mean_intervals, p_values
+from trivium.evaluation.significance import (
+    FEW,
+    LEVEL,
+    RESAMPLES,
+    Interval,
+    holm,
+    mean_intervals,
+    p_values,
+    resampled_units,
+)
 from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, matches_table, share, with_interval
 from trivium.evaluation.trec_files import read_qrels, read_runs
 
@@ -116,15 +124,12 @@ def rank_runs(
     ranked_by = {name: found[by] for name, found in values.items()}
     order = sorted(values, key=lambda name: (-float(ranked_by[name].mean()), name))
     against = order[0] if baseline is None else baseline
-    documents = clusters([answer.pages for answer in judged])
-    several = len(np.unique(documents)) > 1
+    units, unit, count = resampled_units(judged, "documents")
     others = [name for name in order if name != against]
     columns = [ranked_by[name] for name in order]
     columns += [ranked_by[name] - ranked_by[against] for name in others]
-    bounds = mean_intervals(np.stack(columns, axis=1), documents if several else None)
-    tests = (
-        p_values(np.stack(columns[len(order) :], axis=1), documents if several else None) if others else []
-    )
+    bounds = mean_intervals(np.stack(columns, axis=1), units)
+    tests = p_values(np.stack(columns[len(order) :], axis=1), units) if others else []
     compared = {
         name: (Comparison(name, against, by, bound, p), adjusted)
         for name, bound, p, adjusted in zip(others, bounds[len(order) :], tests, holm(tests), strict=True)
@@ -140,8 +145,7 @@ def rank_runs(
         )
         for name, interval in zip(order, bounds, strict=False)
     )
-    resampled = ("documents", len(np.unique(documents))) if several else ("questions", len(judged))
-    return Leaderboard(by, against, baseline is None, places, len(judged), *resampled)
+    return Leaderboard(by, against, baseline is None, places, len(judged), unit, count)
 
 
 def read_leaderboard(

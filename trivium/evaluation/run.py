@@ -7,13 +7,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from trivium.common.arrays import Floats
-from trivium.datasets.cross_validation import clusters
+from trivium.common.arrays import Floats, Integers
 from trivium.datasets.gold import Gold, Traced
 from trivium.errors import InputError
 from trivium.evaluation.ranking_measures import cumulative_matches, measure_also
 from trivium.evaluation.report import HEADLINE, JUDGED_BY, Comparison, Rankings, Report, SystemScores
-from trivium.evaluation.significance import Interval, mean_intervals, p_values
+from trivium.evaluation.significance import Interval, mean_intervals, p_values, resampled_units
 from trivium.types import Question
 
 ONE_PART = ("hit@1", "hit@3", "hit@5")
@@ -44,11 +43,8 @@ def evaluate(
             "passages": np.array([float(len(found)) for found in uris]),
         }
         matches[name] = tuple(cumulative_matches(gold, uris).tolist()) if gold else ()
-    pages = clusters([answer.pages for answer in gold])
-    by_page = len(np.unique(pages)) > 1
-    intervals, comparisons = _statistics(
-        values, pages if by_page else None, tuple(dict.fromkeys((*HEADLINE, by)))
-    )
+    units, unit, count = resampled_units(gold)
+    intervals, comparisons = _statistics(values, units, tuple(dict.fromkeys((*HEADLINE, by))))
     rows = {
         name: SystemScores(
             values=measures,
@@ -58,13 +54,12 @@ def evaluate(
         )
         for name, measures in values.items()
     }
-    resampled = ("pages", len(np.unique(pages))) if by_page else ("questions", len(gold))
-    return Report(traced, rankings, rows, comparisons, *resampled, by=by)
+    return Report(traced, rankings, rows, comparisons, unit, count, by=by)
 
 
 def _statistics(
     values: Mapping[str, Mapping[str, Floats]],
-    pages: np.ndarray[tuple[int], np.dtype[np.int64]] | None,
+    units: Integers,
     measures: Sequence[str],
 ) -> tuple[dict[str, dict[str, Interval]], tuple[Comparison, ...]]:
     """The intervals of every system in the measures, and its comparison with the first one."""
@@ -75,8 +70,8 @@ def _statistics(
     own = [(name, m) for name in names for m in measures]
     paired = [(name, m) for name in names[1:] for m in measures]
     differences = [values[name][m] - first[m] for name, m in paired]
-    bounds = mean_intervals(np.stack([*(values[name][m] for name, m in own), *differences], axis=1), pages)
-    tests = p_values(np.stack(differences, axis=1), pages) if differences else []
+    bounds = mean_intervals(np.stack([*(values[name][m] for name, m in own), *differences], axis=1), units)
+    tests = p_values(np.stack(differences, axis=1), units) if differences else []
     intervals: dict[str, dict[str, Interval]] = {name: {} for name in names}
     for (name, m), interval in zip(own, bounds[: len(own)], strict=True):
         intervals[name][m] = interval

@@ -14,7 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trivium.common.arrays import Floats
+from trivium.common.arrays import Floats, Integers
+from trivium.datasets.cross_validation import clusters
+from trivium.datasets.gold import Gold
 from trivium.errors import InputError
 
 CONFIDENCE = 0.95
@@ -37,13 +39,20 @@ class Interval:
     high: float
 
 
+def resampled_units(gold: Sequence[Gold], groups: str = "pages") -> tuple[Integers, str, int]:
+    """Return what intervals and tests resample: the number of each question's unit (questions,), what the units are
+    called, and how many there are. They are ``groups`` of questions that share gold pages, or questions if all share one.
+    """
+    pages = clusters([answer.pages for answer in gold])
+    count = len(np.unique(pages))
+    return (pages, groups, count) if count > 1 else (np.arange(len(gold)), "questions", len(gold))
+
+
 def mean_intervals(
     values: ArrayLike,
     clusters: ArrayLike | None = None,
     *,
     resamples: int = RESAMPLES,
-    confidence: float = CONFIDENCE,
-    seed: int = SEED,
 ) -> list[Interval]:
     """Return bootstrap intervals of the mean of each column of ``values`` (questions, columns).
 
@@ -51,13 +60,13 @@ def mean_intervals(
     """
     table, sums, sizes = _by_cluster(values, clusters)
     count = len(sizes)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     drawn = np.empty((resamples, table.shape[1]))
     for rows in _batches(resamples, count):
         picks = rng.integers(count, size=(rows.stop - rows.start, count))
         weights = _occurrences(picks, count)
         drawn[rows] = (weights @ sums) / (weights @ sizes)[:, None]
-    tail = (1 - confidence) / 2
+    tail = (1 - CONFIDENCE) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail], axis=0)
     return [
         Interval(float(m), float(lo), float(hi))
@@ -70,14 +79,12 @@ def mean_interval(
     clusters: ArrayLike | None = None,
     *,
     resamples: int = RESAMPLES,
-    confidence: float = CONFIDENCE,
-    seed: int = SEED,
 ) -> Interval:
     """Return the bootstrap interval of the mean of ``values`` (questions,). For the interval of a paired difference
     pass the difference.
     """
     column = np.asarray(values, dtype=np.float64)[:, None]
-    return mean_intervals(column, clusters, resamples=resamples, confidence=confidence, seed=seed)[0]
+    return mean_intervals(column, clusters, resamples=resamples)[0]
 
 
 def p_values(
@@ -85,7 +92,6 @@ def p_values(
     clusters: ArrayLike | None = None,
     *,
     resamples: int = RESAMPLES,
-    seed: int = SEED,
 ) -> list[float]:
     """Return the p-values of two-sided paired permutation tests for each column of ``differences`` (questions,
     columns).
@@ -98,7 +104,7 @@ def p_values(
     count = len(sizes)
     exact = count < 63 and 2**count <= resamples
     total = 2**count if exact else resamples
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED)
     # Sums in a different order differ in the last bits but must count as equally extreme.
     bound = np.abs(sums.sum(axis=0)) - 1e-9 * np.maximum(np.abs(sums).sum(axis=0), 1e-300)
     extreme = np.zeros(sums.shape[1], dtype=np.int64)
@@ -117,11 +123,10 @@ def p_value(
     clusters: ArrayLike | None = None,
     *,
     resamples: int = RESAMPLES,
-    seed: int = SEED,
 ) -> float:
     """Return the p-value of the paired permutation test for one column of differences (questions,)."""
     column = np.asarray(differences, dtype=np.float64)[:, None]
-    return p_values(column, clusters, resamples=resamples, seed=seed)[0]
+    return p_values(column, clusters, resamples=resamples)[0]
 
 
 def holm(p: Sequence[float]) -> list[float]:

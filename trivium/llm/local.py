@@ -65,11 +65,10 @@ class LocalChatModel:
         context_tokens: int = CONTEXT_TOKENS,
         threads: int | None = None,
         temperature: float = 0.0,
-        seed: int = 0,
     ) -> None:
         """``context_tokens`` is limited to what the model was trained for. ``threads`` defaults to half the number of
         cores, because a thread that waits for its core delays all others. ``temperature`` is the default of calls that
-        give none, ``seed`` their random seed. Raises ConfigurationError when the file does not exist, and
+        give none. Raises ConfigurationError when the file does not exist, and
         MissingExtraError without llama.cpp or the client of its server.
         """
         if not path.is_file():
@@ -80,7 +79,6 @@ class LocalChatModel:
         self._asked_context = context_tokens
         self._threads = max(1, (os.cpu_count() or 2) // 2) if threads is None else threads
         self._temperature = temperature
-        self._seed = seed
         self._lock = threading.Lock()
         self._loaded: _LoadedModel | None = None
 
@@ -133,16 +131,14 @@ class LocalChatModel:
     def _open(self) -> _LoadedModel:
         with self._lock:
             if self._loaded is None:
-                self._loaded = _LoadedModel(
-                    self._path, self._asked_context, self._threads, self._temperature, self._seed
-                )
+                self._loaded = _LoadedModel(self._path, self._asked_context, self._threads, self._temperature)
             return self._loaded
 
 
 class _LoadedModel:
     """A loaded model."""
 
-    def __init__(self, path: Path, context_tokens: int, threads: int, temperature: float, seed: int) -> None:
+    def __init__(self, path: Path, context_tokens: int, threads: int, temperature: float) -> None:
         from trivium.endpoints.endpoint import Endpoint
 
         key = SecretStr(secrets.token_urlsafe(32))
@@ -157,7 +153,6 @@ class _LoadedModel:
             self._endpoint,
             context_tokens=self.context_tokens,
             temperature=temperature,
-            seed=seed,
         )
 
     def count_tokens(self, text: str) -> int:

@@ -68,13 +68,11 @@ class OpenAIChatModel:
         *,
         context_tokens: int = CONTEXT_TOKENS,
         temperature: float = 0.0,
-        seed: int = 0,
     ) -> None:
         self._model = model
         self._endpoint = endpoint
         self._context_tokens = context_tokens
         self._temperature = temperature
-        self._seed = seed
         self._refused: frozenset[str] = frozenset()  # rejected parameters, remembered
         self._bounds = True  # whether the endpoint accepts bounds in a schema
 
@@ -85,11 +83,6 @@ class OpenAIChatModel:
     def name(self) -> str:
         """The model's name at the endpoint."""
         return self._model
-
-    @property
-    def seed(self) -> int:
-        """Random seed, for models that accept one."""
-        return self._seed
 
     @property
     def context_tokens(self) -> int:
@@ -150,7 +143,7 @@ class OpenAIChatModel:
             "messages": [{"role": message.role, "content": message.content} for message in messages],
             "max_tokens": max_tokens,
             "temperature": self._temperature if temperature is None else temperature,
-            "seed": self._seed,
+            "seed": 0,
         }
         if schema is not None:
             described = {"name": "reply", "strict": True, "schema": schema}

@@ -42,11 +42,6 @@ class CountingChatModel:
         """Tokens read and written so far."""
         return self._usage
 
-    @property
-    def tokens(self) -> int:
-        """Total number of tokens."""
-        return self._usage.total
-
     def count_tokens(self, text: str) -> int:
         """Count the tokens of a text. Does not count as a call."""
         return self._model.count_tokens(text)

@@ -150,10 +150,10 @@ def ocr_available() -> bool:
     return all(find_spec(name) is not None for name in ("rapidocr", "PIL", "cv2"))
 
 
-def require_ocr(feature: str = "reading the text of pictures") -> None:
+def require_ocr() -> None:
     """Raise MissingExtraError if pictures cannot be read."""
     if not ocr_available():
-        raise MissingExtraError(feature, "ocr")
+        raise MissingExtraError("reading the text of pictures", "ocr")
 
 
 def parser_time() -> float:

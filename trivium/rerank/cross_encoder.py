@@ -51,14 +51,14 @@ class OnnxCrossEncoder:
     views: tuple[str, ...] = ()
     independent = True
 
-    def __init__(self, folder: str | Path, name: str | None = None) -> None:
+    def __init__(self, folder: str | Path) -> None:
         self._folder = Path(folder).expanduser()
         self._model = _model_file(self._folder)
         if not (self._folder / "tokenizer.json").is_file():
             raise ConfigurationError(
                 f"expected the tokenizer of a cross-encoder at {self._folder}/tokenizer.json"
             )
-        self.name = f"cross-encoder:{folder}" if name is None else name
+        self.name = f"cross-encoder:{folder}"
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None
 

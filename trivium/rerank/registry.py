@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from trivium.llm.chat_model import ChatModel
 
 
-def make_reranker(name: str, settings: Settings | None = None) -> Reranker:
+def make_reranker(name: str) -> Reranker:
     """Return the reranker with this name:
 
     - ``bm25``, ``tfidf``: how well the words of the candidates match; ``diffusion``: how central they are;
@@ -36,7 +36,7 @@ def make_reranker(name: str, settings: Settings | None = None) -> Reranker:
     family, colon, rest = name.partition(":")
     if colon and not rest:
         raise ConfigurationError(f"unknown reranker {name!r}: expected something behind the colon")
-    settings = load_settings() if settings is None else settings
+    settings = load_settings()
     if name in PLAIN:
         return PLAIN[name]()
     if family == "weighted":

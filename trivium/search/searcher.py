@@ -219,16 +219,14 @@ class Searcher:
         table, fused = fuse_candidates(query, asked, fusion, request.k, self.on_stage, recall)
         return Scored(query, table, fused, fusion.log_odds and query.allowed is None)
 
-    def break_down(
-        self, question: str, chunks: Sequence[str], fusion: str, *, exact: bool = False
-    ) -> ScoreBreakdown:
+    def break_down(self, question: str, chunks: Sequence[str], fusion: str) -> ScoreBreakdown:
         """Return the scores that a fusion of all retrievers gives to ``chunks``, and their breakdown. Chunks that no
         retriever returned are left out. Raises FusionError for an unknown fusion.
         """
         fuse = self.fusions.get(fusion)
         inputs = inputs_of(fuse)
         with self.store.pinned() as store:
-            query = self.query(question, exact, store)
+            query = self.query(question, store=store)
             signals = inputs.signals if fuse.needs_signals else None
             table = self.table(query, self.retrievers.choose(inputs=inputs), inputs.depth, signals=signals)
             fused = self.fuse(fuse, table)

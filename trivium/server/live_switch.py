@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal, get_args
 
 from trivium.errors import InputError
 from trivium.live.registry import SourceState, source_states, usual_sources
-from trivium.settings.settings import Settings, load_settings
+from trivium.settings.settings import load_settings
 
 Mode = Literal["off", "allow", "force"]
 """``off``: live sources are never asked. ``allow``: those that a question names are asked. ``force``: the same, and
@@ -38,11 +38,9 @@ class LiveSwitch:
     def __init__(
         self,
         mode: Mode = "off",
-        settings: Callable[[], Settings] = load_settings,
         allow_by: str = "POST /live",
     ) -> None:
         """``allow_by`` describes how live sources can be allowed, for error messages."""
-        self._settings = settings
         self._mode: Mode = mode
         self._allow_by = allow_by
 
@@ -59,12 +57,12 @@ class LiveSwitch:
     @property
     def states(self) -> list[SourceState]:
         """The sources, and whether each of them can be asked."""
-        return source_states(self._settings())
+        return source_states(load_settings())
 
     @property
     def usual(self) -> tuple[str, ...]:
         """The sources of questions that name none, in the mode ``force``."""
-        return usual_sources(self._settings())
+        return usual_sources(load_settings())
 
     def sources_of(self, named: Sequence[str] | None) -> list[str] | None:
         """Return the sources to ask for a question that names these. Raises LiveOffError when live sources are off."""

@@ -82,8 +82,8 @@ class Given(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class QuestionFields(Given):
-    """A question, and how passages for it are found: what searches and answers share, over HTTP and MCP."""
+class FindingFields(Given):
+    """A question, and how its passages are found."""
 
     question: QuestionText
     k: int
@@ -91,13 +91,18 @@ class QuestionFields(Given):
     fusion: FusionOption = None
     settings: SettingsOption = None
     where: WhereText = None
-    sources: Sources = None
-    rerank: RerankOption = None
-    cut: CutOption = None
 
     def options(self) -> dict[str, Any]:
         """Return the fields that requests of the engine have under the same names, without the question."""
         return {name: getattr(self, name) for name in _SAME if name in type(self).model_fields}
+
+
+class QuestionFields(FindingFields):
+    """A question, and how passages for it are found: what searches and answers share, over HTTP and MCP."""
+
+    sources: Sources = None
+    rerank: RerankOption = None
+    cut: CutOption = None
 
 
 class SearchFields(QuestionFields):
@@ -292,22 +297,16 @@ class AskAnswer(BaseModel):
         return cls(**{**fields, "statements": answer.statements})
 
 
-class ExplainBody(Given):
+class ExplainBody(FindingFields):
     """A question, a passage, and the search to explain."""
 
-    question: QuestionText
     uri: Uri = Field(description="The passage (chunk).", examples=["Phobos#chunk-1"])
     recall_query: RecallText = None
     k: int = Field(10, ge=1, le=MAX_HITS)
-    retrievers: Retrievers = None
-    fusion: FusionOption = None
-    settings: SettingsOption = None
-    where: WhereText = None
 
     def request(self) -> SearchRequest:
         """Return the search to explain."""
-        same = {name: getattr(self, name) for name in _SAME if name in type(self).model_fields}
-        return SearchRequest(self.question, recall=self.recall_query, **same)
+        return SearchRequest(self.question, recall=self.recall_query, **self.options())
 
     model_config = ConfigDict(
         json_schema_extra={

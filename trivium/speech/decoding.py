@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from trivium.common.worker_processes import NotStartedError, run_once
+from trivium.common.run_program import NotStartedError, run_once
 from trivium.errors import AudioError, AudioTooLongError, SpeechError
 from trivium.speech.decoder import NO_SOUND, NOT_READ, RATE, TOO_LONG
 from trivium.speech.protocols import MAX_SECONDS

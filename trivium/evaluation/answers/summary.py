@@ -10,7 +10,6 @@ from itertools import chain
 import numpy as np
 
 from trivium.common.arrays import Floats, Integers
-from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Traced
 from trivium.embedding.embedder import Embedder
 from trivium.evaluation.answers.bertscore import BertScore
@@ -28,7 +27,7 @@ from trivium.evaluation.answers.report import (
     sum_of_five,
 )
 from trivium.evaluation.report import Comparison
-from trivium.evaluation.significance import Interval, mean_intervals, p_values
+from trivium.evaluation.significance import Interval, mean_intervals, p_values, resampled_units
 from trivium.types import Question
 
 
@@ -139,9 +138,7 @@ def summarise(
     The others are compared with the first row, each measure over the questions for which it is defined for both.
     Intervals and tests resample pages (questions that share gold pages), or questions if all share one.
     """
-    pages = clusters([traced.gold[identifier].pages for identifier in asked])
-    by_page = len(np.unique(pages)) > 1
-    groups = pages if by_page else np.arange(len(asked), dtype=np.int64)
+    groups, unit, count = resampled_units([traced.gold[identifier] for identifier in asked])
     own = intervals_of(
         {(row, name): array for row, named in values.items() for name, array in named.items()}, groups
     )
@@ -162,7 +159,6 @@ def summarise(
             risks=risk_curve((everything or answers)[row], values[row]["contained"]),
         )
     told = {name: {row: judged_values(row, ways) for row in answers} for name, ways in judgements.items()}
-    resampled = ("pages", len(np.unique(pages))) if by_page else ("questions", len(asked))
     return AnswerReport(
         traced,
         tuple(asked),
@@ -175,7 +171,8 @@ def summarise(
         judgements,
         rows,
         tuple(compare_with_first(values, groups)) if len(asked) else (),
-        *resampled,
+        unit,
+        count,
         {
             name: {row: defined_means(measures) for row, measures in of_rows.items()}
             for name, of_rows in told.items()

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from trivium.common.arrays import Floats, Integers
-from trivium.datasets.cross_validation import clusters
 from trivium.datasets.gold import Traced
 from trivium.evaluation.answers.grading_judge import LOWER_IS_BETTER
 from trivium.evaluation.answers.records import NOTHING_SPENT, Answered, Timing
@@ -24,7 +23,7 @@ from trivium.evaluation.answers.summary import (
     mean_passages,
 )
 from trivium.evaluation.report import compared_json, traced_json
-from trivium.evaluation.significance import FEW, LEVEL, Interval, holm
+from trivium.evaluation.significance import FEW, LEVEL, Interval, holm, resampled_units
 from trivium.evaluation.sweep.budget import Meter
 from trivium.evaluation.sweep.cells import Cell
 from trivium.evaluation.sweep.definition import Priced, Sweep, needs_model
@@ -208,9 +207,7 @@ def summarise_sweep(
     """Create the report on the ``asked`` questions. Intervals and tests resample pages (questions that share gold
     pages), or questions if all share one, as in an evaluation of answers.
     """
-    pages = clusters([traced.gold[identifier].pages for identifier in asked])
-    by_page = len(np.unique(pages)) > 1
-    groups = pages if by_page else np.arange(len(asked), dtype=np.int64)
+    groups, unit, count = resampled_units([traced.gold[identifier] for identifier in asked])
     values = {one.cell.label: one.values for one in found if one.values}
     own = intervals_of(
         {(label, name): array for label, named in values.items() for name, array in named.items()}, groups
@@ -245,13 +242,13 @@ def summarise_sweep(
                 {judge: _of_judge(measures) for judge, measures in one.by_judge.items()},
             )
         )
-    resampled = ("pages", len(np.unique(pages))) if by_page else ("questions", len(asked))
     return SweepReport(
         sweep.measure,
         baseline.label,
         len(asked),
         tuple(cells),
-        *resampled,
+        unit,
+        count,
         round(meter.money, 9),
         meter.tokens,
         stopped,

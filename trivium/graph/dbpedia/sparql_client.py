@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from urllib3.exceptions import ReadTimeoutError
 
 from trivium.common.fetching import user_agent
-from trivium.common.retries import PassingError, retried, retry_after, wait_between
+from trivium.common.retries import Pace, PassingError, retried, retry_after, wait_between
 from trivium.errors import TriviumError
 from trivium.graph.dbpedia.source import Statement
 from trivium.text.normalise import has_lone_surrogate
@@ -85,7 +85,7 @@ class SparqlClient:
     clock: Callable[[], float] = field(default=time.monotonic, repr=False)
 
     def __post_init__(self) -> None:
-        self._earliest = self.clock()
+        self._pace = Pace(self.pause, self.sleep, self.clock)
         self._session = requests.Session()
         self._session.headers.update(
             {"User-Agent": user_agent(self.contact), "Accept": "application/sparql-results+json"}
@@ -116,7 +116,7 @@ class SparqlClient:
                 lambda: self._attempt(query, variables, limit),
                 self.retries,
                 wait_between(_LONGEST_WAIT),
-                sleep=self._postpone,
+                sleep=self._pace.postpone,
                 again=again,
             )
         except _FailedError as error:
@@ -124,19 +124,9 @@ class SparqlClient:
                 raise SparqlError(f"{error} ({error.attempts} attempts)") from error
             raise TooMuchError(str(error)) from error
 
-    def _postpone(self, seconds: float) -> None:
-        """Let the next request, whatever for, wait so long."""
-        self._earliest = max(self._earliest, self.clock() + seconds)
-
-    def _wait(self) -> None:
-        wait = self._earliest - self.clock()
-        if wait > 0:
-            self.sleep(wait)
-        self._earliest = self.clock() + self.pause
-
     def _attempt(self, query: str, variables: tuple[str, ...], limit: int) -> Answer:
         """Raises _FailedError where a smaller query or another attempt may do, SparqlError where none will."""
-        self._wait()
+        self._pace.wait()
         try:
             with self._session.post(
                 self.url, data={"query": query}, timeout=self.timeout, stream=True

@@ -156,8 +156,8 @@ class Neo4jChecker:
 
     # -- reading and writing --------------------------------------------------------------------------------------
 
-    def _scan(self, query: LiteralString, size: int = ROWS_A_READ) -> Iterator[list[Any]]:
-        return chain.from_iterable(self._connection.batches(query, size))
+    def _scan(self, query: LiteralString) -> Iterator[list[Any]]:
+        return chain.from_iterable(self._connection.batches(query, ROWS_A_READ))
 
     def _write(self, query: LiteralString, name: str, items: Sequence[Any]) -> None:
         async def write(transaction: AsyncManagedTransaction) -> None:

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from trivium.common.worker_processes import NotStartedError, run_once
+from trivium.common.run_program import NotStartedError, run_once
 from trivium.errors import MissingExtraError, ParseError
 from trivium.parser.documents.pdf.document_title import pdf_date
 from trivium.parser.documents.pdf_page_program import NO_PAGE, NOT_READ

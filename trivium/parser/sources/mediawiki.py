@@ -17,7 +17,7 @@ from urllib.parse import quote
 import requests
 
 from trivium.common.fetching import user_agent
-from trivium.common.retries import PassingError, retried, retry_after
+from trivium.common.retries import Pace, PassingError, retried, retry_after
 from trivium.errors import InputError
 from trivium.parser.html import parse_html
 from trivium.parser.sources.read_files import parse_json
@@ -44,12 +44,11 @@ class MediaWiki:
     """A client of one API.
 
     - ``api``: defaults to ``TRIVIUM_MEDIAWIKI_API``, else English Wikipedia's.
-    - ``contact``: a web or mail address (default ``TRIVIUM_CONTACT``), added to the user agent as Wikimedia requests
-      from clients that read many pages.
     - ``interval``: minimum time between two requests, in seconds.
     - ``retries``: maximum number of retries.
-    - ``cache``: folder for responses (default: ``mediawiki`` in the setting ``home``), which are reused, also offline,
-      unless ``refresh`` is set.
+    - ``cache``: folder for responses (default: ``mediawiki`` in the setting ``home``), which are reused, also offline.
+
+    The user agent has the address of the setting ``contact``, as Wikimedia requests from clients that read many pages.
     """
 
     def __init__(
@@ -57,8 +56,6 @@ class MediaWiki:
         api: str | None = None,
         *,
         cache: Path | None = None,
-        refresh: bool = False,
-        contact: str | None = None,
         interval: float = 1.0,
         retries: int = 5,
         sleep: Callable[[float], None] = time.sleep,
@@ -67,14 +64,11 @@ class MediaWiki:
         settings = load_settings()
         self.api = api or settings.mediawiki_api
         self._cache = AnswerCache(settings.home / "mediawiki" if cache is None else cache)
-        self._refresh = refresh
         self._interval = interval
         self._retries = retries
-        self._sleep = sleep
-        self._clock = clock
-        self._next = clock()
+        self._pace = Pace(interval, sleep, clock)
         self._session = requests.Session()
-        self._session.headers["User-Agent"] = user_agent(contact or settings.contact)
+        self._session.headers["User-Agent"] = user_agent(settings.contact)
 
     def page(self, title: str) -> Page:
         """Return the page with a title, following redirects. Raises the errors of :meth:`fetch`."""
@@ -94,7 +88,7 @@ class MediaWiki:
         key = (self.api, normalise_title(clean_text(title)))
         if not key[1]:
             raise InputError(f"expected the title of a page, got {title!r}")
-        answer = None if self._refresh else self._cache.get(key)
+        answer = self._cache.get(key)
         if answer is None:
             answer = self._ask(key[1])
             self._cache.put(key, answer)
@@ -117,7 +111,7 @@ class MediaWiki:
 
         try:
             return retried(
-                lambda: self._attempt(title, parameters), self._retries, wait, sleep=self._postpone
+                lambda: self._attempt(title, parameters), self._retries, wait, sleep=self._pace.postpone
             )
         except PassingError as error:
             raise InputError(
@@ -126,7 +120,7 @@ class MediaWiki:
 
     def _attempt(self, title: str, parameters: Mapping[str, str]) -> Answer:
         """Send one request. Raises PassingError if a retry may succeed, InputError otherwise."""
-        self._wait()
+        self._pace.wait()
         try:
             response = self._session.get(self.api, params=parameters, timeout=_TIMEOUT)
         except requests.RequestException as error:
@@ -146,16 +140,6 @@ class MediaWiki:
         if asked is not None and asked > MAX_WAIT:
             raise InputError(f"{self.api} asks to wait {asked:.0f} s ({failure}); try again then")
         raise PassingError(failure, asked)
-
-    def _postpone(self, seconds: float) -> None:
-        """Delay the next request, for whatever page, by this time."""
-        self._next = max(self._next, self._clock() + seconds)
-
-    def _wait(self) -> None:
-        wait = self._next - self._clock()
-        if wait > 0:
-            self._sleep(wait)
-        self._next = self._clock() + self._interval
 
 
 def to_page(answer: object, source: str = "", limits: InputLimits = DEFAULT_LIMITS) -> Page:
