@@ -45,6 +45,10 @@ def test_english_is_as_it_was(text: str) -> None:
         ("no", "havnedistriktene", "havnedistrikt"),
         ("fi", "taloista", "talossa"),
         ("ru", "важнейших", "важнейшими"),
+        ("ar", "العائلات", "العائلة"),
+        ("el", "πηγές", "πηγή"),
+        ("hi", "विश्वविद्यालयों", "विश्वविद्यालय"),
+        ("tr", "bahçelerde", "bahçeler"),
     ],
 )
 def test_forms_of_a_word_are_one_term(language: str, one: str, other: str) -> None:

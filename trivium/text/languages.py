@@ -16,7 +16,7 @@ from typing import NamedTuple
 import Stemmer
 
 from trivium.errors import InputError
-from trivium.text.folding import apart, spellings, tokens, words_of, written
+from trivium.text.folding import SIGNS_IN_WORDS, apart, spellings, tokens, words_of, written
 from trivium.text.function_words import FUNCTION_WORDS
 from trivium.text.normalise import terms
 
@@ -38,6 +38,10 @@ _STEMMERS = {
     "no": "norwegian",
     "fi": "finnish",
     "ru": "russian",
+    "ar": "arabic",
+    "el": "greek",
+    "hi": "hindi",
+    "tr": "turkish",
 }
 WITHOUT_SPACES = ("zh", "ja", "ko")
 """Languages without spaces between words (Korean: with particles attached to words), searched by character bigrams."""
@@ -47,6 +51,7 @@ NAMES = {
     "zh": "Chinese",
     "ja": "Japanese",
     "ko": "Korean",
+    "vi": "Vietnamese",
 }
 """English names of the languages, by ISO 639-1 code."""
 
@@ -56,7 +61,7 @@ _CJK_CHARACTER = re.compile(f"[{_CJK}]")
 _KANA = re.compile("[\u3040-\u30ff\uff66-\uff9f]")
 _HANGUL = re.compile("[\uac00-\ud7af]")
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(rf"[\w{SIGNS_IN_WORDS}]+")
 
 _SAMPLED = 1_500
 """Number of words at the beginning of a text that are examined."""
@@ -183,7 +188,7 @@ def _spelled(word: str, language: str, in_pairs: bool = True) -> Word:
         )
     if language in WITHOUT_SPACES:
         language = ENGLISH  # such texts quote English
-    first, *more = spellings(word, _stemmer(language).stemWord)
+    first, *more = spellings(word, _stemmer(language).stemWord if language in _STEMMERS else str)
     return Word((first,), tuple(more))
 
 
