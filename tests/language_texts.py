@@ -36,6 +36,4 @@ TEXTS = {
     "नहीं रहता है।",
     "tr": "Deniz feneri limanın önünde bir kayanın üzerinde durur. İlk gemiler geldiği zaman yapıldı ve lamba daha sonra "
     "elektrikli olduğu için bekçilerin evlerinde hiç kimse oturmuyor.",
-    "vi": "Ngọn hải đăng nằm trên một tảng đá ở trước cảng. Nó được xây khi những con tàu đầu tiên đến, và không còn ai "
-    "sống trong nhà của người gác đèn từ khi có đèn điện.",
 }

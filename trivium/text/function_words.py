@@ -105,15 +105,10 @@ FUNCTION_WORDS = {
         "जाता जाती जाते रहा रही रहे अपने अपनी अपना जिस जिसे जिसके लेकिन यदि अगर जब तब जैसे रूप"
     ),
     "tr": (
-        "ve ile için bir bu olarak olan olduğu oldu olur ama fakat ancak veya çünkü gibi kadar daha çok değil "
-        "mi mı mü ne nedir neydi nelerdir kim kimdir kimin nasıl kaç hangi hangisi nerede nereye neden niçin zaman "
-        "tarafından sonra önce göre onun bunun kendi kendisi arasında üzerinde üzerine içinde diğer bazı tüm sahip "
-        "vardı vardır ayrıca rağmen"
-    ),
-    "vi": (
-        "là của và các những một có được trong với không này đó đã sẽ đang bị bởi từ đến tại trên dưới về như khi nào "
-        "gì đâu thế bao nhiêu mấy hoặc nhưng nếu thì mà để vào lên lại cũng rất nhất hơn còn theo trước giữa họ nó "
-        "việc sự cái vì đều mỗi mọi cùng ở"
+        "ve ile için bir bu olarak olan olduğu oldu olur fakat ancak veya çünkü gibi kadar daha çok değil mi mı mü "
+        "nedir neydi nelerdir kimdir kimin nasıl kaç hangi hangisi nerede nereye neden niçin zaman tarafından sonra "
+        "önce göre onun bunun kendi kendisi arasında üzerinde üzerine içinde diğer bazı tüm sahip vardı vardır ayrıca "
+        "rağmen"
     ),
 }
 """Lower-cased, separated by spaces, by ISO 639-1 code."""

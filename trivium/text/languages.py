@@ -51,7 +51,6 @@ NAMES = {
     "zh": "Chinese",
     "ja": "Japanese",
     "ko": "Korean",
-    "vi": "Vietnamese",
 }
 """English names of the languages, by ISO 639-1 code."""
 
@@ -188,7 +187,7 @@ def _spelled(word: str, language: str, in_pairs: bool = True) -> Word:
         )
     if language in WITHOUT_SPACES:
         language = ENGLISH  # such texts quote English
-    first, *more = spellings(word, _stemmer(language).stemWord if language in _STEMMERS else str)
+    first, *more = spellings(word, _stemmer(language).stemWord)
     return Word((first,), tuple(more))
 
 
