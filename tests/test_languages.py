@@ -81,6 +81,8 @@ def test_function_words_do_not_count() -> None:
     assert mixed.question_terms("Wer hat die Häuser gebaut?") == ["hauser", "haus", "gebaut"]
     assert mixed.question_terms("Who can die of the war?") == ["die", "war"]
     assert Analyzer(("de",)).question_terms("Wer?") == ["wer"]
+    foreign = Analyzer(("tr",)).question_terms("Who wrote of the moons on Mars?")
+    assert {"wrote", "moons"} <= set(foreign) and {"who", "of", "the", "on"}.isdisjoint(foreign)
 
 
 def test_texts_without_spaces_are_pairs_of_characters() -> None:

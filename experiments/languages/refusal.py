@@ -5,9 +5,9 @@
 ``--stores`` has a store per language, as :mod:`experiments.languages.measure` builds them. The articles are parted
 into two halves. A question is asked of the half with its article, which has the answer, and of the other half, which has
 none of it. Each half of the documents is judged by a fit to the other half as documents. For each pair (language of the
-question > of the documents) it prints which share of all questions the fit refuses, of those that are there and of foreign
-ones. Then, of every n-th question by ``Engine.ask``, how many are refused though there, answered, and refused where they
-are foreign, before (by words alone) and after. ``--save`` writes the fit to both halves into the package.
+question > of the documents) it prints which share of all questions the fit refuses, of those that are there and of
+foreign ones. Then, of every n-th question by ``Engine.ask``, how many are refused though there, answered, and refused
+where they are foreign, before (by words alone) and after. ``--save`` writes the fit to both halves into the package.
 
 The fit takes the six passages with the nearest sentence, not those of a search.
 """
