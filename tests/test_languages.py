@@ -45,6 +45,10 @@ def test_english_is_as_it_was(text: str) -> None:
         ("no", "havnedistriktene", "havnedistrikt"),
         ("fi", "taloista", "talossa"),
         ("ru", "важнейших", "важнейшими"),
+        ("ar", "العائلات", "العائلة"),
+        ("el", "πηγές", "πηγή"),
+        ("hi", "विश्वविद्यालयों", "विश्वविद्यालय"),
+        ("tr", "bahçelerde", "bahçeler"),
     ],
 )
 def test_forms_of_a_word_are_one_term(language: str, one: str, other: str) -> None:
@@ -77,6 +81,8 @@ def test_function_words_do_not_count() -> None:
     assert mixed.question_terms("Wer hat die Häuser gebaut?") == ["hauser", "haus", "gebaut"]
     assert mixed.question_terms("Who can die of the war?") == ["die", "war"]
     assert Analyzer(("de",)).question_terms("Wer?") == ["wer"]
+    foreign = Analyzer(("tr",)).question_terms("Who wrote of the moons on Mars?")
+    assert {"wrote", "moons"} <= set(foreign) and {"who", "of", "the", "on"}.isdisjoint(foreign)
 
 
 def test_texts_without_spaces_are_pairs_of_characters() -> None:

@@ -18,6 +18,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from unicodedata import normalize
 
 from experiments import command
 from trivium.engine import Engine
@@ -116,7 +117,7 @@ def hits_at(
 
 def same(hit: str, gold: str) -> bool:
     """Whether a hit is the passage or a part of it, by their letters and digits."""
-    hit, gold = ("".join(filter(str.isalnum, text)) for text in (hit, gold))
+    hit, gold = ("".join(filter(str.isalnum, normalize("NFKD", text))) for text in (hit, gold))
     return hit in gold or gold in hit
 
 

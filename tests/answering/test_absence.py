@@ -11,8 +11,8 @@ from tests.answering.world import HALL, LEAD, MOONS, SATURN, WordEmbedder, hit, 
 from tests.fakes.chat_model import ScriptedModel
 from trivium.answering.answer import NOT_ASKED, WITHOUT_MODEL, AnswerContext, answer
 from trivium.answering.events import CLOSEST, NOT_FOUND, Done, Piece
-from trivium.answering.question_language import foreign_language
 from trivium.embedding.embedder import Vectors
+from trivium.text.languages import foreign_language
 from trivium.types import Answer, EmbedderIdentity
 
 STORE = world()

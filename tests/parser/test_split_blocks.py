@@ -43,6 +43,14 @@ def test_a_monster_sentence_is_cut_between_words() -> None:
     assert [len(piece.split()) for piece in pieces(text)] == [400, 400, 200]
 
 
+def test_other_scripts_are_cut_at_sentences_and_between_words() -> None:
+    """A danda ends a sentence, vowel signs stay with their word, and in Thai, without spaces, with their letter."""
+    sentence = "संधियों के लिए विश्वविद्यालयों की स्थापना हुई।"
+    assert all(piece.startswith("संधियों") and piece.endswith("हुई।") for piece in pieces(f"{sentence} " * 60))
+    assert {word for piece in pieces("विश्वविद्यालयों " * 300) for word in piece.split()} == {"विश्वविद्यालयों"}
+    assert all(piece[0] in "กท" for piece in pieces("กำลังที่" * 200))
+
+
 def test_text_without_spaces_is_cut_by_length() -> None:
     """One endless word is one token; it is still no chunk."""
     assert [len(piece) for piece in pieces("x" * 20_000)] == [MAX_CHARACTERS, MAX_CHARACTERS, 4_000]
@@ -67,7 +75,7 @@ def test_a_link_across_a_cut_ends_with_its_piece() -> None:
     assert second.links == ()
 
 
-TEXT = st.text(alphabet=st.sampled_from("ab .!?\n(é–“_,9A"), max_size=3_000)
+TEXT = st.text(alphabet=st.sampled_from("ab .!?\n(é–“_,9Aकि।ที"), max_size=3_000)
 
 
 @given(TEXT)

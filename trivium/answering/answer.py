@@ -26,7 +26,7 @@ from trivium.answering.nearness import knows_languages
 from trivium.answering.passages import NumberedPassage, continuations, passages
 from trivium.answering.prompting import make_prompt
 from trivium.answering.query_rewriting import Rewriting, rewrite_question
-from trivium.answering.question_language import foreign_language, language_warnings
+from trivium.answering.question_language import language_warnings
 from trivium.answering.quote_answer import AnswerText, absent, quote, quoted_again, understood
 from trivium.answering.rarity import Rarity
 from trivium.answering.repetition import Repetition
@@ -40,7 +40,7 @@ from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
 from trivium.llm.chat_model import ChatModel, usage_of
 from trivium.settings.domain import NO_DOMAIN, Domain
-from trivium.text.languages import Analyzer, StoreLanguages
+from trivium.text.languages import Analyzer, StoreLanguages, foreign_language
 from trivium.text.normalise import composed, sentences, words
 from trivium.types import (
     Answer,

@@ -26,11 +26,13 @@ from trivium.graph.protocols import SearchStore
 _SAMPLED = 200
 """Characters at the beginning of a passage by which its script is told."""
 _IDEOGRAPHS = frozenset(["HIRAGANA", "KATAKANA", "HANGUL"])
+_SHARED = ("LATIN", "CJK")
+"""Scripts that several languages with constants or words of their own are written in."""
 _OWN_LETTERS = {
     "VIETNAMESE": frozenset("ơưđ").union(map(chr, range(0x1EA0, 0x1EFA))),
     "TURKISH": frozenset("ığş"),
 }
-"""Languages in Latin script without lists of function words, by letters that hardly any other has."""
+"""Languages in Latin script with constants of their own, by letters that hardly any other has."""
 _LEAST_SHARE = 0.03
 """The share of such letters from which a text is in that language."""
 
@@ -59,7 +61,8 @@ def nearness(
     passages = list({part.passage.number: part.passage for part in parts}.values())
     asked, said = _script(question), _script(" ".join(one.body[:_SAMPLED] for one in passages))
     language = ANY_LANGUAGE.language_of(question)
-    across = asked != said or language not in (None, *passages[0].analyzer.languages)
+    told = None if said not in _SHARED else language
+    across = asked != said or told not in (None, *passages[0].analyzer.languages)
     fitted = _fitted()[embedder.identity.name]["across" if across else "within"]
     constants = fitted["constants"]
     odds = constants.get(f"{asked}>{said}" if across else said, constants[""])

@@ -16,12 +16,11 @@ from trivium.answering.citation_marks import without_thoughts
 from trivium.answering.follow_up_questions import complete, leaning
 from trivium.answering.named_in_answer import short_answer
 from trivium.answering.prompting import quoted
-from trivium.answering.question_language import foreign_language
 from trivium.graph.protocols import GraphReader
 from trivium.llm.chat_model import ChatModel, Message, usage_of
 from trivium.llm.json_replies import json_objects, object_schema
 from trivium.settings.domain import NO_DOMAIN, Domain
-from trivium.text.languages import ENGLISH
+from trivium.text.languages import ENGLISH, foreign_language
 from trivium.text.normalise import plain, question_terms, terms
 from trivium.types import Turn, Usage
 

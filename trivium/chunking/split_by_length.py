@@ -8,12 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 from trivium.chunking.chunker import Span
+from trivium.text.folding import SIGNS_IN_WORDS, SIGNS_OF_THAI
 from trivium.text.normalise import sentences
 
 MAX_WORD = 40
 """Maximum number of characters of a token; longer words (addresses, text without spaces) count as several."""
 
-_TOKEN = re.compile(rf"\w{{1,{MAX_WORD}}}|[^\w\s]")
+_TOKEN = re.compile(rf"[\w{SIGNS_IN_WORDS}]{{1,{MAX_WORD}}}[{SIGNS_OF_THAI}]*|[^\w\s]")
 _WORD = re.compile(r"\S+")
 
 

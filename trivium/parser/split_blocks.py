@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from trivium.text.folding import SIGNS_IN_WORDS, SIGNS_OF_THAI
 from trivium.text.normalise import count_tokens
 
 MAX_TOKENS = 400
@@ -15,7 +16,8 @@ MAX_CHARACTERS = 8_000  # words without spaces between them count as one token, 
 _LINE = re.compile(r"[^\n]+")
 # A full stop after a single capital is an initial ("J. Smith"), one before a small letter an abbreviation.
 _SENTENCE = re.compile(
-    r"""\S.*?(?:(?:(?<![\s.(][A-Z])\.|[!?…。！？])['"”’»)\]]*(?=\s+[^\sa-z]|$)|$)""", re.DOTALL
+    r"""\S.*?(?:(?:(?<![\s.(][A-Z])\.|[!?…])['"”’»)\]]*(?=\s+[^\sa-z]|$)|[。！？؟۔।॥]++['"”’»)\]]*|$)""",
+    re.DOTALL,
 )
 _CELL = re.compile(r"\S.*?(?:;(?=\s)|$)", re.DOTALL)
 _CODE_BLOCK = re.compile(r"[^\n]+(?:\n[^\n]+)*")
@@ -29,6 +31,7 @@ _SHAPE = bytes(  # letters as "a", white space as " ", marks as "."; bytes beyon
     for b in range(256)
 )
 _TOKEN = re.compile(r"\w+|[^\w\s]")
+_WORD = re.compile(rf"[\w{SIGNS_IN_WORDS}]+[{SIGNS_OF_THAI}]*|[^\w\s]")
 
 
 def split_points(text: str, *, code: bool = False) -> list[tuple[int, int]]:
@@ -103,9 +106,13 @@ def _cells(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _words(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
-    for token in _TOKEN.finditer(text, start, end):
-        for at in range(token.start(), token.end(), MAX_CHARACTERS):
-            yield at, min(at + MAX_CHARACTERS, token.end()), 1
+    for word in _WORD.finditer(text, start, end):
+        if _fits(word[0]):
+            yield word.start(), word.end(), _count(word[0])
+            continue
+        for token in _TOKEN.finditer(text, word.start(), word.end()):
+            for at in range(token.start(), token.end(), MAX_CHARACTERS):
+                yield at, min(at + MAX_CHARACTERS, token.end()), 1
 
 
 def _fill(atoms: Iterator[tuple[int, int, int]]) -> Iterator[tuple[int, int]]:

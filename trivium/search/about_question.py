@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from trivium.answering.passages import passages
-from trivium.answering.question_language import foreign_language
 from trivium.answering.quote_answer import quote
 from trivium.search.requests import ANSWER_PASSAGES, SearchRequest, check_question
 from trivium.search.searcher import Searcher
-from trivium.text.languages import StoreLanguages
+from trivium.text.languages import StoreLanguages, foreign_language
 from trivium.types import Hit
 
 NOT_ABOUT = (

@@ -25,6 +25,8 @@ SIGNS_IN_WORDS = "".join(
     chr(code) for code in range(0x0900, 0x0E00) if unicodedata.category(chr(code)) in ("Mn", "Mc")
 )
 """Vowels and other signs inside of words of the scripts of India, which regular expressions do not count as letters."""
+SIGNS_OF_THAI = "\u0e31\u0e34-\u0e3a\u0e47-\u0e4e"
+"""The same of Thai, as a set of a regular expression: apart, since no spaces part its words."""
 _TOKEN = re.compile(rf"[\w{SIGNS_IN_WORDS}]++(?:['\-./:^]{{1,2}}+[\w{SIGNS_IN_WORDS}]++)*+")
 _PART = re.compile(rf"(?:[^\W_]|[{SIGNS_IN_WORDS}])+")
 _HYPHENATED = re.compile(rf"[\w{SIGNS_IN_WORDS}'\-]+")

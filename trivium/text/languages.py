@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import Stemmer
 
 from trivium.errors import InputError
-from trivium.text.folding import apart, spellings, tokens, words_of, written
+from trivium.text.folding import SIGNS_IN_WORDS, apart, spellings, tokens, words_of, written
 from trivium.text.function_words import FUNCTION_WORDS
 from trivium.text.normalise import terms
 
@@ -38,6 +38,10 @@ _STEMMERS = {
     "no": "norwegian",
     "fi": "finnish",
     "ru": "russian",
+    "ar": "arabic",
+    "el": "greek",
+    "hi": "hindi",
+    "tr": "turkish",
 }
 WITHOUT_SPACES = ("zh", "ja", "ko")
 """Languages without spaces between words (Korean: with particles attached to words), searched by character bigrams."""
@@ -56,7 +60,14 @@ _CJK_CHARACTER = re.compile(f"[{_CJK}]")
 _KANA = re.compile("[\u3040-\u30ff\uff66-\uff9f]")
 _HANGUL = re.compile("[\uac00-\ud7af]")
 
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(rf"[\w{SIGNS_IN_WORDS}]+")
+
+MIN_WORDS = 2
+"""Minimum number of function words of a language: one may be part of a name ("La Paz")."""
+MIN_SHARE = 0.3
+"""Minimum share of function words of the language in the question."""
+_SHOWS_LANGUAGE = re.compile(r"^\W*¿|[\u0400-\u04ff]")
+"""Spanish and Cyrillic marks, beside which one function word is enough."""
 
 _SAMPLED = 1_500
 """Number of words at the beginning of a text that are examined."""
@@ -160,6 +171,32 @@ def written_words(text: str) -> list[str]:
     return _WORD.findall(written(text))
 
 
+def foreign_language(question: str, languages: Collection[str]) -> str | None:
+    """Return the language of a question (its code) if it is none of the ``languages``; None if it is, or may be, in one
+    of them. Questions are short, so a single function word of those languages decides.
+
+    >>> foreign_language("Wer hat die Monde des Mars entdeckt?", ["en"])
+    'de'
+    >>> foreign_language("Who sang Je ne regrette rien?", ["en"])
+    """
+    best = _script(question) or _best(written_words(question), frozenset(NAMES))
+    if best is None or best in languages:
+        return None
+    own = function_words(best)
+    if not own:
+        return best  # recognised by its characters
+    asked = written_words(question)
+    known = frozenset[str]().union(*map(function_words, languages))
+    if any(word in known and word not in own for word in asked):
+        return None
+    # Single letters are initials, too.
+    found = {word for word in asked if word in own - known and len(word) > 1}
+    enough = (
+        len(found) >= max(MIN_WORDS, MIN_SHARE * len(asked)) or _SHOWS_LANGUAGE.search(question) is not None
+    )
+    return best if enough and found else None
+
+
 class Word(NamedTuple):
     """The search terms of a word in the languages of a store: the ``main`` ones, and those of ``further`` spellings, of
     which the last is the word as it is written. A ``joined`` word has a part of its own for each of its words.
@@ -235,8 +272,8 @@ class Analyzer:
         return [term for word in self.question_words(question) if not word.joined for term in word.main]
 
     def question_words(self, question: str) -> list[Word]:
-        """Return the words of a question without function words unless nothing else is left. The main terms of each
-        are without those of earlier words.
+        """Return the words of a question without function words unless nothing else is left, those of a language
+        that the store does not have neither. The main terms of each are without those of earlier words.
         """
         asked = self.language_of(question)
         common = self._common[asked] if asked is not None else frozenset()
@@ -247,6 +284,9 @@ class Analyzer:
             distinct.update(dict.fromkeys(fresh))
             if fresh:
                 words.append(word._replace(main=fresh))
+        if not self.english and (foreign := foreign_language(question, self.languages)) is not None:
+            its = " ".join(function_words(foreign))
+            common |= frozenset(term for word in self._words(its) for term in word.main)
         kept = [word for word in words if word.joined or common.isdisjoint(word.main)]
         return words if all(word.joined for word in kept) else kept
 

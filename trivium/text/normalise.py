@@ -8,13 +8,11 @@ from collections.abc import Iterator
 
 import Stemmer
 
-from trivium.text.folding import SIGNS_IN_WORDS, Cache, folded, spellings, tokens, words_of
+from trivium.text.folding import SIGNS_IN_WORDS, SIGNS_OF_THAI, Cache, folded, spellings, tokens, words_of
 from trivium.text.folding import composed as composed
 from trivium.text.sentence_ends import SentenceEnds
 
-_WORD = re.compile(
-    rf"[\w{SIGNS_IN_WORDS}\u0e31\u0e34-\u0e3a\u0e47-\u0e4e]+", re.UNICODE
-)  # with signs of Thai
+_WORD = re.compile(rf"[\w{SIGNS_IN_WORDS}{SIGNS_OF_THAI}]+", re.UNICODE)
 _TOKEN = re.compile(r"\w+|[^\w\s]", re.UNICODE)
 _SPACE = re.compile(r"\s+", re.UNICODE)
 _PARENTHESIS = re.compile(r"(?<!\s)\s*+\([^()]*\)$")
