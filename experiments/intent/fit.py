@@ -68,8 +68,8 @@ class Phrase:
 
 
 def phrases(data: Path | None, file: Path | None = None, split: str = "writer") -> list[Phrase]:
-    """Return all phrases, and the questions of the sets: those of ``data``, and the sample's, if no ``file`` of phrases is
-    given. Split by ``phrase``, each is a group of its own. Raises InputError for a file without phrases of each intent.
+    """Return the phrases of a ``file``, or ours with the questions of the sample, and those of the sets in ``data``. Split
+    by ``phrase``, each is a group of its own. Raises InputError for a file without phrases of each intent.
     """
     rows = _rows(file or PHRASES)
     found = [Phrase(row["text"], row["intent"], f"writer {row['writer']}") for row in rows]
@@ -95,7 +95,9 @@ def _rows(file: Path) -> list[dict[str, str]]:
     except (ValueError, KeyError, TypeError) as error:
         raise InputError(f"{file}: expected lines of JSON with text, intent and writer ({error})") from error
     if few := [intent for intent in INTENTS if counts[intent] < FOLDS]:
-        raise InputError(f"{file}: expected {FOLDS} or more phrases of each intent, got fewer of {', '.join(few)}")
+        raise InputError(
+            f"{file}: expected {FOLDS} or more phrases of each intent, got fewer of {', '.join(few)}"
+        )
     return rows
 
 

@@ -134,7 +134,9 @@ def written(
     told = instructions if source is None else f"{instructions} {_DATA}"
     but = f", other ones than {'; '.join(map(quoted, already))}" if already else ""
     request = _REPLY.format(count=count, voice=voice, but=but)
-    prompt = fitted_prompt(told, [] if source is None else [source], request, model, lambda _, one: numbered(one))
+    prompt = fitted_prompt(
+        told, [] if source is None else [source], request, model, lambda _, one: numbered(one)
+    )
     texts = {"type": "string", "maxLength": LONGEST}
     schema = object_schema({"phrases": {"type": "array", "items": texts, "maxItems": count}})
     reply = ask(prompt, model, schema, TEMPERATURE)

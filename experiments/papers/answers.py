@@ -152,7 +152,10 @@ def of_best(name: str, folder: Path, report: _Cell, cells: Sequence[_Cell]) -> S
 def _precision(name: str, folder: Path, cell: _Cell) -> float:
     """Return the precision of the five passages that a cell's reader was given, NaN if there were fewer."""
     if cell["k"] is not None and cell["k"] < PRECISION_AT:
-        print(f"{name}: P@5 of {_label(cell)} is left out: it needs k = [5] or more in the sweep", file=sys.stderr)
+        print(
+            f"{name}: P@5 of {_label(cell)} is left out: it needs k = [5] or more in the sweep",
+            file=sys.stderr,
+        )
         return math.nan
     runs = folder / RUNS / quote(cell["store"] or "", safe="")  # of several stores each has its own
     of = next((one for one in read_leaderboard(runs).places if one.name == _context(cell)), None)

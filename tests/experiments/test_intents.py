@@ -16,7 +16,9 @@ from tests.fakes.openai_server import OpenAIServer, Reply, Request, error, strea
 from trivium.errors import ChatModelError, ConfigurationError, InputError
 
 EACH = 40
-LENGTH = " and that is told here in a few more words, so that the passage is long enough to be asked about at all"
+LENGTH = (
+    " and that is told here in a few more words, so that the passage is long enough to be asked about at all"
+)
 KINDS = {"documents": "collection", "web of today": "live", "do not want to know": "small_talk"}
 
 

@@ -210,6 +210,9 @@ def test_answers_of_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     table.main(["diffusion-6", *map(str, given)])
     said = capsys.readouterr()
     assert "needs  bertscore" in said.err and "vector" in said.out and ".74" in said.out
+    table.main(["study-7.6", *map(str, given)])
+    said = capsys.readouterr()
+    assert "study-7.6: P@5 of second" in said.err and "needs k = [5]" in said.err and ".250" in said.out
     for one in cells:
         one["sum_of_five"] = None
     (folder / "report.json").write_text(json.dumps(report))
@@ -268,8 +271,8 @@ def test_the_study_from_a_sweep_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Two stores, two models, two judges, asked at an endpoint. By hand: grades of 3 and 5 are .5 and 1, .75 in the mean,
-    so that five of them (hallucination turned round) are 375; a grade of 1 is 0. In the crowded store six passages hide the
-    right one of one question in three: P@5 is .2 of two thirds, and nobody answers. A second time nothing is asked."""
+    so that five of them (hallucination turned round) are 375; a grade of 1 is 0. In the crowded store six passages hide
+    the right one of one question in three: P@5 is .2 of two thirds, and nobody answers. Again, nothing is asked."""
     fill_folder(tmp_path, MOONS, WHO)
     (tmp_path / "crowded").mkdir()
     crowd = {f"Phobos {n}": f"Phobos was found by those who found Phobos {n} times." for n in "234567"}
