@@ -68,8 +68,8 @@ class Phrase:
 
 
 def phrases(data: Path | None, file: Path | None = None, split: str = "writer") -> list[Phrase]:
-    """Return the phrases of a ``file``, or ours with the questions of the sample, and those of the sets in ``data``. Split
-    by ``phrase``, each is a group of its own. Raises InputError for a file without phrases of each intent.
+    """Return the phrases of a ``file``, or ours with the questions of the sample, and those of the sets in ``data``. By
+    split ``phrase`` each is a group of its own. Raises InputError for a file without phrases of each intent.
     """
     rows = _rows(file or PHRASES)
     found = [Phrase(row["text"], row["intent"], f"writer {row['writer']}") for row in rows]
