@@ -44,9 +44,9 @@ def says(request: Request) -> Reply:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Twelve pages of a passage each."""
+    """Sixteen pages of a passage each."""
     folder = tmp_path_factory.mktemp("intents")
-    fill_folder(folder, {f"Mill {n}": f"Mill {n} has a wheel{LENGTH}." for n in "ABCDEFGHIJKL"}, {})
+    fill_folder(folder, {f"Mill {n}": f"Mill {n} has a wheel{LENGTH}." for n in "ABCDEFGHIJKLMNOP"}, {})
     return str(folder / "store")
 
 
