@@ -2,10 +2,13 @@
 
     python -m experiments.intent.fit --save
     python -m experiments.intent.fit --data ../shared/data
+    python -m experiments.intent.fit --phrases generated.jsonl --split phrase
 
 ``phrases.jsonl`` was written for this experiment: ten writers, four intents. ``--data`` adds questions of the
 evaluation sets, all of which are meant for the collection. Every phrase is also used with a typo. ``--save`` writes
-classifiers fitted to all data into the package.
+classifiers fitted to all data into the package. ``--phrases`` takes other phrases in place of these and of the sample's
+questions, such as those of ``generate.py``; ``--split phrase`` draws folds without regard to writers and documents, as
+the paper does.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -27,6 +30,7 @@ from experiments import command
 from trivium.answering.intent import IntentClassifier, expressions
 from trivium.answering.judge_parts import NO_EMBEDDER
 from trivium.embedding.registry import open_embedder
+from trivium.errors import InputError
 from trivium.sample import question_files
 
 INTENTS = ("collection", "live", "small_talk", "conversation")
@@ -41,6 +45,7 @@ SETS = {
     "domains/fairytaleqa_questions.jsonl": "gold_passages",
     "pdf/financebench_questions.jsonl": "document",
 }
+PHRASES = Path(__file__).parent / "phrases.jsonl"
 PER_SET = 150
 THRESHOLDS = {"live": 0.7, "small_talk": 0.8, "conversation": 0.8}
 FOLDS = 5
@@ -62,21 +67,38 @@ class Phrase:
     group: str
 
 
-def phrases(data: Path | None) -> list[Phrase]:
-    """Return all phrases, and the questions of the sets."""
-    lines = (Path(__file__).parent / "phrases.jsonl").read_text("utf-8").splitlines()
-    found = [Phrase(row["text"], row["intent"], f"writer {row['writer']}") for row in map(json.loads, lines)]
-    sets = [(file, "page") for file in question_files()]
+def phrases(data: Path | None, file: Path | None = None, split: str = "writer") -> list[Phrase]:
+    """Return the phrases of a ``file``, or ours with the questions of the sample, and those of the sets in ``data``. By
+    split ``phrase`` each is a group of its own. Raises InputError for a file without phrases of each intent.
+    """
+    rows = _rows(file or PHRASES)
+    found = [Phrase(row["text"], row["intent"], f"writer {row['writer']}") for row in rows]
+    sets = [(path, "page") for path in question_files()] if file is None else []
     if data is not None:
         sets += [(data / name, key) for name, key in SETS.items()]
-    for file, key in sets:
-        rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+    for path, key in sets:
+        asked = [json.loads(line) for line in path.read_text("utf-8").splitlines()]
         rng = random.Random(0)
-        rows = rows if len(rows) <= PER_SET else rng.sample(rows, PER_SET)
+        asked = asked if len(asked) <= PER_SET else rng.sample(asked, PER_SET)
         found += [
-            Phrase(row["question"], "collection", f"{file.stem} {_document(row.get(key))}") for row in rows
+            Phrase(row["question"], "collection", f"{path.stem} {_document(row.get(key))}") for row in asked
         ]
+    if split == "phrase":
+        found = [replace(phrase, group=f"{phrase.group}, phrase {n}") for n, phrase in enumerate(found)]
     return found
+
+
+def _rows(file: Path) -> list[dict[str, str]]:
+    try:
+        rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
+        counts = Counter(row["intent"] for row in rows if row["text"] and row["writer"])
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{file}: expected lines of JSON with text, intent and writer ({error})") from error
+    if few := [intent for intent in INTENTS if counts[intent] < FOLDS]:
+        raise InputError(
+            f"{file}: expected {FOLDS} or more phrases of each intent, got fewer of {', '.join(few)}"
+        )
+    return rows
 
 
 def _document(value: object) -> str:
@@ -195,6 +217,8 @@ def parser() -> command.Parser:
     """Return the parser of the command line."""
     made = command.Parser(__doc__, takes="minutes", packages=("scipy", "scikit-learn"))
     made.add_argument("--data", type=command.existing, help="folder of the evaluation data")
+    made.add_argument("--phrases", type=command.existing, help="file of phrases  [default: phrases.jsonl]")
+    made.add_argument("--split", choices=("writer", "phrase"), default="writer", help="how folds are drawn")
     made.add_argument("--save", action="store_true")
     return made
 
@@ -204,7 +228,7 @@ def main() -> None:
     arguments = parser().parse_args()
     from sklearn.metrics import confusion_matrix, f1_score
 
-    found = phrases(arguments.data)
+    found = phrases(arguments.data, arguments.phrases, arguments.split)
     intents = np.array([phrase.intent for phrase in found])
     groups = {phrase.group for phrase in found}
     written = np.array([phrase.group.startswith("writer") for phrase in found])

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +22,11 @@ from trivium.evaluation.leaderboard import read_leaderboard
 from trivium.evaluation.significance import Interval, holm
 from trivium.evaluation.sweep.definition import read_sweep
 from trivium.evaluation.sweep.report import write_tables
-from trivium.evaluation.sweep.run import run_sweep
+from trivium.evaluation.sweep.run import RUNS, run_sweep
 
 _Cell = dict[str, Any]
 OF_TEXTS = {"ROUGE-L": "rouge_l", "BLEU": "bleu", "BERTScore": "bertscore"}
+PRECISION_AT = 5
 OF_JUDGES = dict(zip(("relevancy", "correct", "faithful", "no halluc.", "specific"), FIVE, strict=True))
 
 
@@ -138,14 +140,26 @@ def of_best(name: str, folder: Path, report: _Cell, cells: Sequence[_Cell]) -> S
     judged = _judged(name, folder, cells)
     base = [cell for cell in judged if _label(cell) == report["baseline"]]
     best = max(judged, key=lambda cell: float(cell[SUM_OF_FIVE]))
-    runs = {one.name: one.means for one in read_leaderboard(folder / "runs").places}
+    measures = {"faithful": "faithfulness", "hallucination": "hallucination"}
     rows = []
     for said, cell in (*(("baseline", one) for one in base), ("best", best)):
-        values = _ones(cell["means"], {"faithful": "faithfulness", "hallucination": "hallucination"})
-        values["P@5"] = np.array([runs.get(_context(cell), {}).get("precision@5", math.nan)])
+        values = _ones(cell["means"], measures)
+        values["P@5"] = np.array([_precision(name, folder, cell)])
         rows.append((cell, Row(said, _label(cell), values)))
-    measures = {"faithful": "faithfulness", "hallucination": "hallucination"}
     return _table(name, folder, report, rows, measures, tested=tuple(measures), about="cell")
+
+
+def _precision(name: str, folder: Path, cell: _Cell) -> float:
+    """Return the precision of the five passages that a cell's reader was given, NaN if there were fewer."""
+    if cell["k"] is not None and cell["k"] < PRECISION_AT:
+        print(
+            f"{name}: P@5 of {_label(cell)} is left out: it needs k = [5] or more in the sweep",
+            file=sys.stderr,
+        )
+        return math.nan
+    runs = folder / RUNS / quote(cell["store"] or "", safe="")  # of several stores each has its own
+    of = next((one for one in read_leaderboard(runs).places if one.name == _context(cell)), None)
+    return math.nan if of is None else of.means[f"precision@{PRECISION_AT}"]
 
 
 MADE: Mapping[str, Callable[[str, Path, _Cell, Sequence[_Cell]], SetTable]] = {

@@ -22,12 +22,12 @@ SHOWN = ("bge-small",)
 def tables(names: Sequence[str], arguments: Sequence[str]) -> list[SetTable]:
     """Return the named tables, by the options of the experiment."""
     given = fit.parser().parse_args(arguments)
-    if given.data is None:
+    if given.data is None and given.phrases is None:
         print(
             f"{', '.join(names)}: without --data FOLDER, questions of evaluation sets are left out",
             file=sys.stderr,
         )
-    found = fit.phrases(given.data)
+    found = fit.phrases(given.data, given.phrases, given.split)
     intents = np.array([phrase.intent for phrase in found])
     written = np.array([phrase.group.startswith("writer") for phrase in found])
     asked = fit.EMBEDDERS if "diffusion-2" in names else SHOWN

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from trivium.evaluation.answers.grading_judge import LOWER_IS_BETTER
 from trivium.evaluation.significance import LEVEL, Interval, holm, mean_intervals, p_values
 from trivium.evaluation.tables import BETTER, WORSE, Cell, Table, chance, share
 
@@ -193,7 +194,7 @@ class SetTable:
             title=f"Less {self.baseline}",
         )
         for row, column, one, p in self.differences:
-            better = BETTER if one.mean > 0 else WORSE
+            better = BETTER if (one.mean > 0) is not (column in LOWER_IS_BETTER) else WORSE
             less.add_row(
                 *self._names(row.method, row.retrieved),
                 column,

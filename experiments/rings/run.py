@@ -190,7 +190,7 @@ def opened(one: Set, data: Path, stores: Path) -> trivium.Engine:
 
 def read(path: Path, folder: Path, judged: bool) -> list[Question]:
     """Read questions. Some files have keys of Trivium's in another form, which are left out, and empty answers."""
-    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+    rows = [json.loads(line) for line in path.read_text("utf-8").split("\n") if line.strip()]
     for row in rows:
         if not all(isinstance(part, dict) for part in row.get("evidence") or ("none",)):
             row.pop("evidence", None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,10 @@ from experiments.papers import answers, rankings, table
 from experiments.papers.published import published
 from experiments.papers.set_table import Row, SetTable
 from tests.built_stores import EMBEDDER, copy_of_sample
+from tests.evaluation.small_store import fill_folder
+from tests.fakes.openai_server import OpenAIServer, Reply, Request, streamed
 from trivium.errors import InputError
+from trivium.evaluation.tables import BETTER, WORSE
 from trivium.sample import folder, pages_folder
 
 ONE_HOP = folder() / "questions_single_hop.jsonl"
@@ -206,11 +210,115 @@ def test_answers_of_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     table.main(["diffusion-6", *map(str, given)])
     said = capsys.readouterr()
     assert "needs  bertscore" in said.err and "vector" in said.out and ".74" in said.out
+    table.main(["study-7.6", *map(str, given)])
+    said = capsys.readouterr()
+    assert "study-7.6: P@5 of second" in said.err and "needs k = [5]" in said.err and ".250" in said.out
     for one in cells:
         one["sum_of_five"] = None
     (folder / "report.json").write_text(json.dumps(report))
     with pytest.raises(InputError, match=r"study-7\.4: .* has no sums of five: it needs \[\[judge\]\]"):
         table.main(["study-7.4", *map(str, given)])
+
+
+MOONS = {
+    "Phobos": "Phobos is the larger moon of Mars. Asaph Hall found it in 1877.",
+    "Titan": "Titan is the largest moon of Saturn. Christiaan Huygens found it in 1655.",
+    "Triton": "Triton is a moon of Neptune. William Lassell found it in 1846.",
+}
+WHO = {
+    "Who found Phobos?": ("Asaph Hall", "Phobos"),
+    "When was Titan found?": ("1655", "Titan"),
+    "Who found Triton?": ("William Lassell", "Triton"),
+}
+STUDY = """
+store = ["store", "crowded/store"]
+questions = "questions.jsonl"
+prompts = ["extractive"]
+temperatures = [0.2]
+k = [5]
+retrievers = ["vector"]
+rerank = ["bm25"]
+measure = "sum of five"
+baseline = { store = "crowded/store", model = "openai:poor" }
+
+[[model]]
+name = "openai:poor"
+
+[[model]]
+name = "openai:good"
+
+[[judge]]
+name = "openai:hard"
+
+[[judge]]
+name = "openai:mild"
+"""
+
+
+def read_and_judged(request: Request) -> Reply:
+    """The good model knows the answers, the poor one says what the question is about. Judges give answers that begin so a
+    1, others a 3 (hard) or a 5 (mild)."""
+    told, model = request.body["messages"][-1]["content"], request.body["model"]
+    if model in ("good", "poor"):
+        right, subject = WHO[told.rpartition("Question: ")[2].strip()]
+        return streamed(right if model == "good" else subject)
+    answer = re.match(r"\s*(\w*)", told.rpartition("<answer>")[2])
+    grade = 1 if answer and answer[1] in MOONS else {"hard": 3, "mild": 5}[model]
+    return streamed(json.dumps({"reason": "so", "grade": grade}))
+
+
+def test_the_study_from_a_sweep_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two stores, two models, two judges, asked at an endpoint. By hand: grades of 3 and 5 are .5 and 1, .75 in the mean,
+    so that five of them (hallucination turned round) are 375; a grade of 1 is 0. In the crowded store six passages hide
+    the right one of one question in three: P@5 is .2 of two thirds, and nobody answers. Again, nothing is asked."""
+    fill_folder(tmp_path, MOONS, WHO)
+    (tmp_path / "crowded").mkdir()
+    crowd = {f"Phobos {n}": f"Phobos was found by those who found Phobos {n} times." for n in "234567"}
+    fill_folder(tmp_path / "crowded", {**MOONS, **crowd}, {})
+    file = tmp_path / "study.toml"
+    file.write_text(STUDY)
+    given = ("study-7.4", "study-7.5", "study-7.6", "--sweep", file)
+    with OpenAIServer(read_and_judged) as server:
+        monkeypatch.setenv("TRIVIUM_CHAT_BASE_URL", server.base_url)
+        four, five, six = printed(capsys, *given)
+        asked = len(server.requests)
+        assert printed(capsys, *given) == [four, five, six] and len(server.requests) == asked
+        table.main(list(map(str, given)))
+    shown = capsys.readouterr().out
+
+    good = {row["retrieved"]: row["sum"] for row in four["rows"] if row["method"] == "openai:good"}
+    assert good == {
+        f"extractive, t 0.2, k 5, {passages}, {store}": pytest.approx(total)
+        for passages in ("vector", "vector > bm25")
+        for store, total in (("store", 375), ("crowded/store", 250))
+    }
+    by_hard = [row["sum"] for row in four["rows"] if row["method"] == "  judged by hard"]
+    assert by_hard == pytest.approx([0, 0, 0, 0, 250, 250, 500 / 3, 500 / 3])
+    assert [(row["method"], row["sum less baseline"]) for row in five["rows"]] == [
+        ("openai:good", pytest.approx(375)),
+        ("openai:poor", 0),
+    ]
+    baseline, best = six["rows"]
+    assert (baseline["method"], baseline["retrieved"]) == ("baseline", six["less"])
+    assert baseline["retrieved"] == "crowded/store, openai:poor, extractive, t 0.2, k 5, vector"
+    assert best["retrieved"] == "store, openai:good, extractive, t 0.2, k 5, vector"
+    assert baseline["P@5"] == pytest.approx(0.4 / 3) and best["P@5"] == pytest.approx(0.2)
+    assert (baseline["faithful"], baseline["hallucination"]) == (0, 1)
+    assert (best["faithful"], best["hallucination"]) == (0.75, 0.25)
+    less = {one["of"]: one["mean"] for one in six["differences"]}
+    assert less == {"faithful": 0.75, "hallucination": -0.75}
+    assert "Table study-7.6" in shown and "names no figures" in shown
+
+
+def test_hallucination_is_better_lower() -> None:
+    """Of two columns with the same significant loss one is marked as worse, the other as better."""
+    loss = answers.Interval(-0.5, -0.6, -0.4)
+    row = Row("best", "", {"faithful": np.zeros(1), "hallucination": np.zeros(1)})
+    less = [(row, column, loss, 0.001) for column in row.values]
+    of = answers.ReportedTable("t", "set", [row], np.arange(1), tuple(row.values), (), less=less, groups=1)
+    assert [cells[-3].mark for cells in of.tables()[-1].rows] == [WORSE, BETTER]
 
 
 @pytest.mark.parametrize(
