@@ -89,7 +89,11 @@ def _within_named_document(query: Query, table: Table) -> Query | None:
     likely = np.where(time >= 0, named + time, 0.0)
     best = int(likely.argmax())
     count = int((likely == likely[best]).sum())
-    if likely[best] < _NAMED or count < _MANY or count != round(np.expm1(table.signals["page_candidates"][best])):
+    if (
+        likely[best] < _NAMED
+        or count < _MANY
+        or count != round(np.expm1(table.signals["page_candidates"][best]))
+    ):
         return None  # nothing is named, it is small, or several are named alike
     title = unescape(page_of(table.chunks[best]))
     within = query.within(Comparison(Field.TITLE, "title", Operator.EQUAL, (title,)))
