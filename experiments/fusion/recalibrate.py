@@ -43,7 +43,7 @@ def main() -> None:
         for name, value in artefact.settings.items()
         if name in known
     }
-    settings = Settings(**{"convex": 0.0, "title_time": 0.0, **own})  # networks of before have neither
+    settings = Settings(**{"convex": 0.0, "title_time": 0.0, **own})  # earlier networks have neither
     collection = read(given.hits, given.importance, settings.folds)
     examples = examples_of(collection)
     fitted = crossfit(examples, collection.pages, settings, added=added_after(collection, settings))

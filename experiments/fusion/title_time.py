@@ -29,7 +29,7 @@ WEIGHTS = (0.0, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0)
 
 def counting(base: Artefact, weight: float) -> Network:
     """Return the network of an artefact with that weight of the column in place of the one added after its training."""
-    more = weight - base.settings[COLUMN] * base.calibration["slope"]
+    more = weight - base.settings.get(COLUMN, 0.0) * base.calibration["slope"]
     return corrected(base.network, 1.0, [more * (view == COLUMN) for view in base.layout.views])
 
 

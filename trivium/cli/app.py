@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         from trivium.cli.usage_hints import add_hint, with_store
 
         if (meant := with_store(error, given)) is not None:
-            main(meant)
+            return main(meant)
         add_hint(error, given)
         rich_format_error(cast(Any, error))
         code = USAGE

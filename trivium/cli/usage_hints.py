@@ -25,7 +25,7 @@ def with_store(error: Any, given: Sequence[str]) -> list[str] | None:
     ]
     if len(places) != 1:
         return None
-    return [*given[: places[0]], *given[places[0] + 1 :], _STORE[0], given[places[0]]]
+    return [*given[: places[0]], _STORE[0], *given[places[0] :]]
 
 
 def add_hint(error: Any, given: Sequence[str]) -> None:
@@ -79,9 +79,10 @@ def _arguments(context: Any) -> Iterator[tuple[str, str]]:
 
 
 def _is_store(word: str) -> bool:
-    from trivium.graph.open_store import exists, is_address  # loads stores; most wrong lines name none
+    from trivium.graph.neo4j.address import SCHEMES
+    from trivium.graph.open_store import exists  # loads stores; most wrong lines name none
 
     try:
-        return not word.startswith("-") and (is_address(word) or exists(word))
+        return not word.startswith("-") and (word.partition("://")[0] in SCHEMES or exists(word))
     except (OSError, ValueError):  # too long for a path, or with a null character
         return False

@@ -16,7 +16,7 @@ MAX_CHARACTERS = 8_000  # words without spaces between them count as one token, 
 _LINE = re.compile(r"[^\n]+")
 # A full stop after a single capital is an initial ("J. Smith"), one before a small letter an abbreviation.
 _SENTENCE = re.compile(
-    r"""\S.*?(?:(?:(?<![\s.(][A-Z])\.|[!?…])['"”’»)\]]*(?=\s+[^\sa-z]|$)|[。！？؟۔।॥]++['"”’»)\]]*|$)""",
+    r"""\S.*?(?:(?:(?<![\s.(][A-Z])\.|[!?…])['"”’»)\]]*(?=\s+[^\sa-z]|$)|[。！？؟۔।॥]++['"”’»)\]」』）】》〉]*|$)""",
     re.DOTALL,
 )
 _CELL = re.compile(r"\S.*?(?:;(?=\s)|$)", re.DOTALL)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache, partial
@@ -17,7 +18,7 @@ from trivium.fusion.imputation import borrow
 from trivium.fusion.score_table import Table
 from trivium.graph.filter_conditions import Comparison, Field, Operator
 from trivium.graph.records import rank_key
-from trivium.graph.schema import page_of, unescape
+from trivium.graph.schema import SEPARATOR, page_of, unescape
 from trivium.live.extended_store import origins
 from trivium.retrievers.query import Candidate, Query, Retriever
 from trivium.retrievers.signals import OWNERS, SignalSettings, prepare, prepare_words
@@ -30,11 +31,11 @@ DEPTH = 30
 
 LARGE = 300
 """A document with so many passages is large."""
-_NAMED = 1.5
+NAMED = 1.5
 """A question names a document with such a sum of ``title_named`` and ``title_time``: by its year and half of what tells
 its title from others, or by more of that.
 """
-_MANY = 8
+FEWEST = 8
 """A large document that a question names has at least so many of the candidates."""
 
 T = TypeVar("T")
@@ -73,42 +74,6 @@ def gather(
     """
     others = [] if recall is None else [recall]
 
-    def of(others: Sequence[Query]) -> Table:
-        return _gathered(query, retrievers, depth, others, complete, signals, on_stage)
-
-    table = of(others)
-    within = _within_named_document(query, table)
-    return table if within is None else of([*others, within])
-
-
-def _within_named_document(query: Query, table: Table) -> Query | None:
-    """Return the question asked of the one large document that it names by its title, or None."""
-    if "title_named" not in table.signals or not table.chunks:
-        return None
-    named, time = table.signals["title_named"], table.signals["title_time"]
-    likely = np.where(time >= 0, named + time, 0.0)
-    best = int(likely.argmax())
-    count = int((likely == likely[best]).sum())
-    if (
-        likely[best] < _NAMED
-        or count < _MANY
-        or count != round(np.expm1(table.signals["page_candidates"][best]))
-    ):
-        return None  # nothing is named, it is small, or several are named alike
-    title = unescape(page_of(table.chunks[best]))
-    within = query.within(Comparison(Field.TITLE, "title", Operator.EQUAL, (title,)))
-    return within if within.allowed is not None and within.allowed.count >= LARGE else None
-
-
-def _gathered(
-    query: Query,
-    retrievers: Mapping[str, Retriever],
-    depth: int | None,
-    others: Sequence[Query],
-    complete: bool,
-    signals: SignalSettings | None,
-    on_stage: StageObserver,
-) -> Table:
     def retrieve(retriever: Retriever) -> tuple[list[Candidate], int]:
         with observed(on_stage, "retrieve", retriever.name):
             own = permitted(query, retriever.retrieve(query, depth))
@@ -117,23 +82,71 @@ def _gathered(
                 found = united(found, permitted(other, retriever.retrieve(other, depth)))
             return found, len(own)
 
+    with Beside() as beside:
+        lists = _retrieved([query, *others], retrievers, retrieve, beside, signals=signals)
+        table = _scored(query, retrievers, lists, complete, signals, beside, on_stage)
+        within = _within_named_document(query, table)
+        if within is None:
+            return table
+
+        def retrieve_within(retriever: Retriever) -> list[Candidate]:
+            with observed(on_stage, "retrieve", retriever.name):
+                return permitted(within, retriever.retrieve(within, depth))
+
+        more = of_each(within, retrievers, retrieve_within, beside)
+        lists = {name: (united(found, more[name]), own) for name, (found, own) in lists.items()}
+        return _scored(query, retrievers, lists, complete, signals, beside, on_stage)
+
+
+def _within_named_document(query: Query, table: Table) -> Query | None:
+    """Return the question asked of the one large document that it names by its title, or None. None also if nothing else
+    is found, and with a remote store, where a condition costs more than a search.
+    """
+    if "title_named" not in table.signals or not table.chunks or query.store.remote:
+        return None
+    named, time = table.signals["title_named"], table.signals["title_time"]
+    likely = np.where(time >= 0, named + time, 0.0)
+    best = int(likely.argmax())
+    count = int((likely == likely[best]).sum())
+    if likely[best] < NAMED or not FEWEST <= count < len(table.chunks):
+        return None
+    if count != round(np.expm1(table.signals["page_candidates"][best])):
+        return None  # several are named alike
+    page = page_of(table.chunks[best])
+    chunks = query.adjacency.chunks
+    begin, end = page + SEPARATOR, page + chr(ord(SEPARATOR) + 1)
+    if bisect_left(chunks, end) - bisect_left(chunks, begin) < LARGE:
+        return None
+    within = query.within(Comparison(Field.TITLE, "title", Operator.EQUAL, (unescape(page),)))
+    return None if within.store.remote else within
+
+
+def _scored(
+    query: Query,
+    retrievers: Mapping[str, Retriever],
+    returned: Mapping[str, tuple[list[Candidate], int]],
+    complete: bool,
+    signals: SignalSettings | None,
+    beside: Beside,
+    on_stage: StageObserver,
+) -> Table:
+    """Build the table of the lists that retrievers ``returned``, each with the number of candidates for the query."""
+
     def score(retriever: Retriever) -> Floats:
         with observed(on_stage, "score", retriever.name):
             return retriever.score(query, chunks)
 
-    with Beside() as beside:
-        returned = _retrieved([query, *others], retrievers, retrieve, beside, signals=signals)
-        lists = {name: found for name, (found, _) in returned.items()}
-        chunks = tuple(sorted({candidate.uri for found in lists.values() for candidate in found}))
-        more: Mapping[str, Floats] = {}
-        numbers: Mapping[str, float] = {}
-        scores: Mapping[str, Floats] = {}
-        if complete and chunks:
-            # Nothing is handed to another thread here: with local stores it takes less time than a hand-over.
-            scores = of_each(query, retrievers, score, beside)
-        if signals and chunks:
-            with observed(on_stage, "signals"):
-                more, numbers = signals_of(query, chunks, signals)
+    lists = {name: found for name, (found, _) in returned.items()}
+    chunks = tuple(sorted({candidate.uri for found in lists.values() for candidate in found}))
+    more: Mapping[str, Floats] = {}
+    numbers: Mapping[str, float] = {}
+    scores: Mapping[str, Floats] = {}
+    if complete and chunks:
+        # Nothing is handed to another thread here: with local stores it takes less time than a hand-over.
+        scores = of_each(query, retrievers, score, beside)
+    if signals and chunks:
+        with observed(on_stage, "signals"):
+            more, numbers = signals_of(query, chunks, signals)
     rows = {uri: row for row, uri in enumerate(chunks)}
     shape = (len(chunks), len(lists))
     raw = np.stack(list(scores.values()), axis=1) if scores else np.full(shape, np.nan)
@@ -146,9 +159,10 @@ def _gathered(
             source_nodes[row][name] = candidate.source_node
         if not scores:
             raw[own_rows, column] = [candidate.score for candidate in found]
-    if scores and others:
-        for column, (_, own) in enumerate(returned.values()):
-            _order_behind(own, raw[:, column], ranks[:, column])
+    if scores:
+        for column, (found, own) in enumerate(returned.values()):
+            if len(found) > own:
+                _order_behind(own, raw[:, column], ranks[:, column])
     table = Table(
         chunks=chunks,
         columns=tuple(lists),

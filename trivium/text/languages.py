@@ -66,8 +66,8 @@ MIN_WORDS = 2
 """Minimum number of function words of a language: one may be part of a name ("La Paz")."""
 MIN_SHARE = 0.3
 """Minimum share of function words of the language in the question."""
-_SHOWS_LANGUAGE = re.compile(r"^\W*¿|[\u0400-\u04ff]")
-"""Spanish and Cyrillic marks, beside which one function word is enough."""
+_SHOWS_LANGUAGE = re.compile(r"^\W*¿|[\u0370-\u04ff\u0600-\u06ff\u0900-\u097f]")
+"""A Spanish mark and letters (Greek, Cyrillic, Arabic, Devanagari), beside which one function word is enough."""
 
 _SAMPLED = 1_500
 """Number of words at the beginning of a text that are examined."""
@@ -272,8 +272,8 @@ class Analyzer:
         return [term for word in self.question_words(question) if not word.joined for term in word.main]
 
     def question_words(self, question: str) -> list[Word]:
-        """Return the words of a question without function words unless nothing else is left, those of a language
-        that the store does not have neither. The main terms of each are without those of earlier words.
+        """Return the words of a question without function words, also those of a language that the store does not have,
+        unless nothing else is left. The main terms of each are without those of earlier words.
         """
         asked = self.language_of(question)
         common = self._common[asked] if asked is not None else frozenset()
@@ -285,8 +285,7 @@ class Analyzer:
             if fresh:
                 words.append(word._replace(main=fresh))
         if not self.english and (foreign := foreign_language(question, self.languages)) is not None:
-            its = " ".join(function_words(foreign))
-            common |= frozenset(term for word in self._words(its) for term in word.main)
+            common |= _function_terms(self.languages, foreign)
         kept = [word for word in words if word.joined or common.isdisjoint(word.main)]
         return words if all(word.joined for word in kept) else kept
 
@@ -340,6 +339,13 @@ class Analyzer:
 
 
 IN_ENGLISH = Analyzer()
+
+
+@cache
+def _function_terms(languages: tuple[str, ...], foreign: str) -> frozenset[str]:
+    """Return the search terms, in a store with these ``languages``, of the function words of another one."""
+    words = Analyzer(languages)._words(" ".join(function_words(foreign)))
+    return frozenset(term for word in words for term in word.main)
 
 
 @dataclass(frozen=True, slots=True)
