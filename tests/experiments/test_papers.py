@@ -152,7 +152,7 @@ def test_intents(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyP
     from experiments.papers import intents
 
     every = intents.fit.phrases
-    monkeypatch.setattr(intents.fit, "phrases", lambda data: every(data)[::9])
+    monkeypatch.setattr(intents.fit, "phrases", lambda *given: every(*given)[::9])
     monkeypatch.setattr(intents.fit, "EMBEDDERS", (intents.fit.NO_EMBEDDER,))
     monkeypatch.setattr(intents, "SHOWN", (intents.fit.NO_EMBEDDER,))
     two, three, four = printed(capsys, "diffusion-2", "diffusion-3", "diffusion-4")
