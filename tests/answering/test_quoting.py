@@ -74,3 +74,20 @@ def test_a_wished_risk_decides_what_is_an_answer() -> None:
     assert outcomes[None] == outcomes[1.0] != outcomes[0.001] == ("closest", None)
     outcome, confidence = outcomes[None]
     assert outcome == "answered" and confidence is not None and 0 < confidence < 1
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("Who repairs the engines?", True),
+        ("Who says hello?", False),  # the sentence itself has a word of it
+        ("How are the engines repaired?", False),
+    ],
+)
+def test_a_heading_that_says_who_is_quoted_with_what_stands_below_it(question: str, shown: bool) -> None:
+    sections = {"Jonas Aker repairs the engines": [("Say hello when you are on board.", [])]}
+    store = store_of([page("Crew", lead=[("The ferry sails at 8.", [])], sections=sections)], {})
+    hits = [hit(store, chunk, rank) for rank, chunk in enumerate(sorted(store.chunk_uris()), start=1)]
+    *_, last = answer(question, ground(store, hits), (), None)
+    assert isinstance(last, Done)
+    assert ("Crew > Jonas Aker repairs the engines: Say hello" in last.answer.text) is shown, last.answer

@@ -234,7 +234,7 @@ def _answered(chosen: Sequence[Part], question: str = "", confidence: float | No
     for part in chosen:
         for one in part.more or (part,):
             own = _lines(one.text) if _keeps_lines(one) else _clean(one.text)
-            heading = one.kind == "clause" or _asks_for_a_name(question)
+            heading = one.kind == "clause" or _asks_for_a_name(question) or _told_by_heading(one, question)
             here = _under_heading(one.passage) if heading else _subject(one.passage)
             named = here == subject or (_names(own, here) and not heading)
             subject = here
@@ -361,6 +361,17 @@ def _asks_for_a_name(question: str) -> bool:
     """Whether a heading may be what is asked for ("Which command ...?", "What is ... called?")."""
     asked = words(question)
     return "which" in asked[:3] or not {"called", "name", "named"}.isdisjoint(asked)
+
+
+def _told_by_heading(part: Part, question: str) -> bool:
+    """Whether the heading above a part, which has no word of the question, says who, where or when ("Jonas Aker repairs
+    the engines").
+    """
+    asked, heading = set(question_terms(question)), headings_of(part.passage.hit.section)[1:][-1:]
+    if not heading or words(question)[:1] not in (["who"], ["whose"], ["where"], ["when"]):
+        return False
+    said = set(content_terms(heading[0]))
+    return not said.isdisjoint(asked) and not said <= asked and asked.isdisjoint(terms(part.text))
 
 
 def _names(text: str, subject: str) -> bool:
