@@ -16,20 +16,10 @@ from typing import Any
 import pytest
 
 from tests.e2e.conftest import Run
-from tests.evaluation.small_store import fill_folder
+from tests.evaluation.small_store import MOONS, QUESTIONS, fill_folder
 from tests.fakes.openai_server import OpenAIServer, Reply, Request, error, streamed
 
-RECORDS = {
-    "Mars": "Mars is a red planet. Its two moons are Phobos and Deimos.",
-    "Phobos": "Phobos is the larger moon of Mars. Asaph Hall found it in 1877.",
-    "Titan": "Titan is the largest moon of Saturn. Christiaan Huygens found it in 1655.",
-    "Triton": "Triton is a moon of Neptune. William Lassell found it in 1846.",
-}
-QUESTIONS = {
-    "Who found Phobos?": ("Asaph Hall", "Phobos"),
-    "When was Titan found?": ("1655", "Titan"),
-    "Who found Triton?": ("William Lassell", "Triton"),
-}
+RECORDS = {"Mars": "Mars is a red planet. Its two moons are Phobos and Deimos.", **MOONS}
 SWEEP = """
 store = "store"
 questions = "questions.jsonl"

@@ -15,7 +15,7 @@ from experiments.papers import answers, rankings, table
 from experiments.papers.published import published
 from experiments.papers.set_table import Row, SetTable
 from tests.built_stores import EMBEDDER, copy_of_sample
-from tests.evaluation.small_store import fill_folder
+from tests.evaluation.small_store import MOONS, QUESTIONS, fill_folder
 from tests.fakes.openai_server import OpenAIServer, Reply, Request, streamed
 from trivium.errors import InputError
 from trivium.evaluation.tables import BETTER, WORSE
@@ -220,16 +220,6 @@ def test_answers_of_a_sweep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
         table.main(["study-7.4", *map(str, given)])
 
 
-MOONS = {
-    "Phobos": "Phobos is the larger moon of Mars. Asaph Hall found it in 1877.",
-    "Titan": "Titan is the largest moon of Saturn. Christiaan Huygens found it in 1655.",
-    "Triton": "Triton is a moon of Neptune. William Lassell found it in 1846.",
-}
-WHO = {
-    "Who found Phobos?": ("Asaph Hall", "Phobos"),
-    "When was Titan found?": ("1655", "Titan"),
-    "Who found Triton?": ("William Lassell", "Triton"),
-}
 STUDY = """
 store = ["store", "crowded/store"]
 questions = "questions.jsonl"
@@ -260,7 +250,7 @@ def read_and_judged(request: Request) -> Reply:
     1, others a 3 (hard) or a 5 (mild)."""
     told, model = request.body["messages"][-1]["content"], request.body["model"]
     if model in ("good", "poor"):
-        right, subject = WHO[told.rpartition("Question: ")[2].strip()]
+        right, subject = QUESTIONS[told.rpartition("Question: ")[2].strip()]
         return streamed(right if model == "good" else subject)
     answer = re.match(r"\s*(\w*)", told.rpartition("<answer>")[2])
     grade = 1 if answer and answer[1] in MOONS else {"hard": 3, "mild": 5}[model]
@@ -273,7 +263,7 @@ def test_the_study_from_a_sweep_file(
     """Two stores, two models, two judges, asked at an endpoint. By hand: grades of 3 and 5 are .5 and 1, .75 in the mean,
     so that five of them (hallucination turned round) are 375; a grade of 1 is 0. In the crowded store six passages hide
     the right one of one question in three: P@5 is .2 of two thirds, and nobody answers. Again, nothing is asked."""
-    fill_folder(tmp_path, MOONS, WHO)
+    fill_folder(tmp_path, MOONS, QUESTIONS)
     (tmp_path / "crowded").mkdir()
     crowd = {f"Phobos {n}": f"Phobos was found by those who found Phobos {n} times." for n in "234567"}
     fill_folder(tmp_path / "crowded", {**MOONS, **crowd}, {})

@@ -18,10 +18,10 @@ from typing import Any
 
 from trivium.answering.answer_parts import Part
 from trivium.answering.evidence import of_meaning
-from trivium.answering.question_language import ANY_LANGUAGE
 from trivium.common.log_odds import probability_of
 from trivium.embedding.embedder import Embedder
 from trivium.graph.protocols import SearchStore
+from trivium.text.languages import ANY_LANGUAGE
 
 _SAMPLED = 200
 """Characters at the beginning of a passage by which its script is told."""

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from trivium.embedding.manifest import advise_many_languages, english_only
-from trivium.text.languages import NAMES, Analyzer
-
-ANY_LANGUAGE = Analyzer(tuple(NAMES))
+from trivium.text.languages import NAMES
 
 
 def language_warnings(language: str, languages: Collection[str], embedder: str) -> tuple[str, ...]:

@@ -353,8 +353,12 @@ def _subject(passage: NumberedPassage) -> str:
 
 
 def _under_heading(passage: NumberedPassage) -> str:
-    heading = headings_of(passage.hit.section)[1:][-1:]
-    return _clean(" > ".join([_subject(passage), *heading]))
+    return _clean(" > ".join([_subject(passage), *_innermost(passage)]))
+
+
+def _innermost(passage: NumberedPassage) -> list[str]:
+    """The heading directly above a passage, below the title; empty without one."""
+    return list(headings_of(passage.hit.section)[1:][-1:])
 
 
 def _asks_for_a_name(question: str) -> bool:
@@ -367,10 +371,10 @@ def _told_by_heading(part: Part, question: str) -> bool:
     """Whether the heading above a part, which has no word of the question, says who, where or when ("Jonas Aker repairs
     the engines").
     """
-    asked, heading = set(question_terms(question)), headings_of(part.passage.hit.section)[1:][-1:]
+    heading = _innermost(part.passage)
     if not heading or words(question)[:1] not in (["who"], ["whose"], ["where"], ["when"]):
         return False
-    said = set(content_terms(heading[0]))
+    asked, said = set(question_terms(question)), set(content_terms(heading[0]))
     return not said.isdisjoint(asked) and not said <= asked and asked.isdisjoint(terms(part.text))
 
 

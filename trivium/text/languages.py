@@ -179,7 +179,7 @@ def foreign_language(question: str, languages: Collection[str]) -> str | None:
     'de'
     >>> foreign_language("Who sang Je ne regrette rien?", ["en"])
     """
-    best = _script(question) or _best(written_words(question), frozenset(NAMES))
+    best = ANY_LANGUAGE.language_of(question)
     if best is None or best in languages:
         return None
     own = function_words(best)
@@ -339,6 +339,9 @@ class Analyzer:
 
 
 IN_ENGLISH = Analyzer()
+
+
+ANY_LANGUAGE = Analyzer(tuple(NAMES))
 
 
 @cache
