@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.markup import escape
 
 from trivium.cli.arguments import open_engine, reranker_name, wrong_argument
 from trivium.cli.options import Json, SetOption, Store
@@ -87,6 +88,7 @@ def search(
         raise typer.BadParameter("expected a question, or --image FILE", param_hint="QUESTION")
     from trivium.search.about_question import search_and_judge
     from trivium.search.picture_queries import views_for
+    from trivium.search.searched_text import searched_text
 
     picture = None if image is None else _read(image)
     outcomes: list[SourceOutcome] = []
@@ -119,6 +121,8 @@ def search(
         )
         return
     print_warnings(warnings, store)
+    if explain and (searched := searched_text(request.question)) != request.question:
+        err.print(f"[dim]searched for: {escape(searched)}[/]")
     if rank:
         print_question(request.question, hits)
         for hit in chosen:

@@ -10,6 +10,7 @@ from dataclasses import replace
 from trivium.answering.passages import passages
 from trivium.answering.quote_answer import quote
 from trivium.search.requests import ANSWER_PASSAGES, SearchRequest, check_question
+from trivium.search.searched_text import searched_text
 from trivium.search.searcher import Searcher
 from trivium.text.languages import StoreLanguages, foreign_language
 from trivium.types import Hit
@@ -26,7 +27,7 @@ def is_about(searcher: Searcher, question: str, hits: Sequence[Hit]) -> bool:
     in another language than the collection's is taken to be answered by them, since its words cannot tell.
     """
     check_question(question)
-    asked = searcher.domain.expand(question)
+    asked = searched_text(searcher.domain.expand(question))
     with searcher.store.pinned() as store:
         known = StoreLanguages.read(store.languages)
         offered = passages(hits[:ANSWER_PASSAGES], known.analyzer)

@@ -38,6 +38,7 @@ from trivium.search.ranking import order, probability
 from trivium.search.requests import PassageOptions, SearchRequest, Warned, check_question
 from trivium.search.rerank_and_cut import Placed, SecondStage, log_warnings
 from trivium.search.retriever_set import RetrieverSet, SettingValues
+from trivium.search.searched_text import searched_text
 from trivium.search.stage_timing import StageObserver, ignore_stages, observed
 from trivium.settings.domain import NO_DOMAIN, Domain
 from trivium.text.normalise import composed
@@ -150,7 +151,8 @@ class Searcher:
         asked = self._retrievers(request, fusion)
         texts = [composed(text) if isinstance(text, str) else text for text in questions]
         embed, in_groups = partial(self._embed, only=only), partial(self._embeds_together, only)
-        with Ahead(texts, embed, in_groups, self._look_ahead) as ahead:
+        embedded = [searched_text(text) if isinstance(text, str) else text for text in texts]
+        with Ahead(embedded, embed, in_groups, self._look_ahead) as ahead:
             searches = [
                 _Search(text, partial(ahead.vector, number), request, after, only)
                 for number, text in enumerate(texts)
@@ -259,7 +261,8 @@ class Searcher:
         only: str | None = None,
         embed: Callable[[], Vectors] | None = None,
     ) -> Query:
-        """Return the query for a question on the store or a pinned snapshot, optionally with a picture to search by.
+        """Return the query for a question on the store or a pinned snapshot, optionally with a picture to search by. Its
+        text is :func:`~trivium.search.searched_text.searched_text` of the question.
 
         The question is embedded when its vector is first needed (by ``embed`` if given). ``only`` names the retriever
         when a single one will be asked. Raises InputError for an empty question, which is allowed only with a picture
@@ -268,7 +271,7 @@ class Searcher:
         """
         if not (only == _IMAGE and image is not None and text == ""):
             check_question(text)
-        text = composed(text)
+        text = searched_text(composed(text))
         asked = self.store if store is None else store
         self._check_embedded(asked, only)
         return Query(
