@@ -5,7 +5,7 @@
 Each argument is a file of questions and the store of their documents. Measured are the questions that one of the rows
 changes, as they are asked and changed: without sentences that say how to answer; with the lines that figures of financial
 analysis are calculated from; both, which is what a search does; and both with the figures that reports state themselves,
-too. Prints hit@1/hit@5 of the default and of ``convex``, and how often the first passage of the default is right by document.
+too. Prints hit@1/hit@5 of the default and of ``convex``, and how often the first passage is of a right document.
 """
 
 from __future__ import annotations
