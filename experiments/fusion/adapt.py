@@ -28,7 +28,7 @@ from trivium.fusion.network import Network
 from trivium.fusion.registry import shipped
 from trivium.training.adapt import adapted
 from trivium.training.crossfit import crossfit, fit_all
-from trivium.training.run import headline_measures, report_of
+from trivium.training.run import headline_measures, report_of, start_of
 from trivium.training.settings import Settings
 from trivium.training.training_data import Collection, Example, HitSet, examples_of, read
 
@@ -68,7 +68,8 @@ def base_for(collection: Collection, trained: Sequence[Path]) -> Artefact:
     importance = [base.data[path.stem]["importance"] for path in others]
     rest = read(others, importance)
     examples = examples_of(rest, base.layout)
-    return replace(base, network=fit_all(examples, replace(Settings(), members=3), EPOCHS))
+    settings = replace(Settings(), members=3)
+    return replace(base, network=fit_all(examples, settings, EPOCHS, start=start_of(rest, settings)))
 
 
 def figures(collection: Collection, base: Artefact, new: bool) -> list[str]:
@@ -96,7 +97,9 @@ def figures(collection: Collection, base: Artefact, new: bool) -> list[str]:
     cells = ["" if np.isnan(pair).any() else "/".join(map(share, pair.tolist())) for pair in told]
     cells.append(f"{seconds:.1f}")
     if new:
-        alone = crossfit(examples, collection.pages, replace(Settings(), members=2)).logits
+        settings = replace(Settings(), members=2)
+        start = start_of(collection, settings)
+        alone = crossfit(examples, collection.pages, settings, start=start).logits
         cells.append("/".join(map(share, figures_of(collection, alone).tolist())))
     return cells
 

@@ -24,7 +24,7 @@ from trivium.fusion.convex import load
 from trivium.fusion.rrf import ReciprocalRank
 from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit
-from trivium.training.run import headline_measures
+from trivium.training.run import headline_measures, start_of
 from trivium.training.settings import Settings
 from trivium.training.training_data import Collection, Example, examples_of, read
 
@@ -57,7 +57,7 @@ def main() -> None:
     examples = examples_of(collection)
     began = time.perf_counter()
     settings = replace(Settings(), members=given.members)
-    fitted = crossfit(examples, collection.pages, settings)
+    fitted = crossfit(examples, collection.pages, settings, start=start_of(collection, settings))
     between = time.perf_counter()
     trees = lambdamart(examples, fitted.fold)
     print(f"networks {between - began:.0f} s, LambdaMART {time.perf_counter() - between:.0f} s\n")

@@ -30,7 +30,7 @@ from trivium.fusion.registry import shipped
 from trivium.search.ranking import fused_ranking, own_ranking
 from trivium.training.crossfit import crossfit, fit_all
 from trivium.training.fit import corrected, train
-from trivium.training.run import headline_measures
+from trivium.training.run import headline_measures, start_of
 from trivium.training.settings import Settings
 from trivium.training.training_data import Collection, Example, HitSet, examples_of, read
 
@@ -95,7 +95,12 @@ def left_out(
             np.flatnonzero(apart(collection.pages, held_out) & ~np.isin(set_of, list(judged))).tolist()
         )
         if rest not in networks:
-            networks[rest] = fit_all([examples[place] for place in sorted(rest)], settings, EPOCHS)
+            networks[rest] = fit_all(
+                [examples[place] for place in sorted(rest)],
+                settings,
+                EPOCHS,
+                start=start_of(collection, settings),
+            )
         fusions = [convex]
         fusions += [
             replace(known, network=tilted(known.network, weights, times)).fusion() for times in (0.0, *added)
@@ -118,19 +123,20 @@ def tilted(network: Network, weights: Sequence[float], times: float) -> Network:
 
 def matrix(collection: Collection, examples: Sequence[Example], settings: Settings) -> str:
     """Return a table of training sets (rows) by test sets (columns)."""
-    of_set, pages_of, start = {}, {}, 0
+    of_set, pages_of, place = {}, {}, 0
     for one in collection.sets:
-        of_set[one.name] = examples[start : start + len(one.hits)]
-        pages_of[one.name] = collection.pages[start : start + len(one.hits)]
-        start += len(one.hits)
+        of_set[one.name] = examples[place : place + len(one.hits)]
+        pages_of[one.name] = collection.pages[place : place + len(one.hits)]
+        place += len(one.hits)
+    start = start_of(collection, settings)
     lines = []
     for source in collection.sets:
-        network = fitted(of_set[source.name], settings)
+        network = train(of_set[source.name], (), settings, settings.seed, epochs=EPOCHS, start=start).network
         cells = []
         for target in collection.sets:
             own = target.name == source.name
             found = (
-                crossfit(of_set[target.name], pages_of[target.name], settings).logits
+                crossfit(of_set[target.name], pages_of[target.name], settings, start=start).logits
                 if own
                 else scores(network, of_set[target.name])
             )
@@ -150,14 +156,9 @@ def curve(collection: Collection, examples: Sequence[Example], settings: Setting
             one if k in few else replace(one, gold=np.zeros(len(one.gold), dtype=bool))
             for k, one in enumerate(examples)
         ]
-        logits = crossfit(kept, collection.pages, settings).logits
+        logits = crossfit(kept, collection.pages, settings, start=start_of(collection, settings)).logits
         lines.append([f"{size:,}", *(figures(one, own) for one, own in collection.by_set(logits))])
     return grid(["questions", *(one.name for one in collection.sets)], lines)
-
-
-def fitted(examples: Sequence[Example], settings: Settings) -> Network:
-    """Train a network without validation questions."""
-    return train(examples, (), settings, settings.seed, epochs=EPOCHS).network
 
 
 def scores(network: Network, examples: Sequence[Example]) -> list[np.ndarray]:

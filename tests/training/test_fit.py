@@ -16,7 +16,7 @@ from trivium.fusion.network import Network
 from trivium.training import fit
 from trivium.training.crossfit import crossfit, fit_all, stack
 from trivium.training.fit import train, validate
-from trivium.training.run import added_after
+from trivium.training.run import added_after, start_of
 from trivium.training.settings import Settings
 from trivium.training.training_data import Example, examples_of
 
@@ -32,9 +32,9 @@ def _same(one: Network, other: Network) -> bool:
     return all(a.tobytes() == b.tobytes() for a, b in zip(*arrays, strict=True))
 
 
-@pytest.mark.parametrize("prior", [0.0, 0.7])
+@pytest.mark.parametrize("start", [(), (0.7,), (0.0, -1.2, 3.0)], ids=["none", "one", "three"])
 @pytest.mark.parametrize(("width", "hidden"), [(5, (4,)), (104, (128, 64)), (3, ())])
-def test_numpy_says_what_keras_says(width: int, hidden: tuple[int, ...], prior: float) -> None:
+def test_numpy_says_what_keras_says(width: int, hidden: tuple[int, ...], start: tuple[float, ...]) -> None:
     """In double precision on both sides, for networks of random numbers, also beyond where features are cut off. Keras's
     own single precision is off by more than 1e-5 where scores are large, by how much depends on the processor."""
     import keras
@@ -44,18 +44,18 @@ def test_numpy_says_what_keras_says(width: int, hidden: tuple[int, ...], prior: 
     keras.config.set_dtype_policy("float64")
     try:
         generator = np.random.default_rng(width)
-        model = fit._model(keras, width, Settings(hidden=hidden, prior=prior), generator)
+        model = fit._model(keras, width, Settings(hidden=hidden), generator, start)
         model.set_weights([generator.normal(0, 0.2, w.shape) for w in model.get_weights()])
         mean = generator.normal(size=width).astype(np.float32)
         deviation = (0.5 + generator.random(width)).astype(np.float32)
-        network = fit._network(model, mean, deviation, prior)
+        network = fit._network(model, mean, deviation, start)
         rows = generator.normal(0, 4, (300, width))
         scaled = np.clip((rows - mean) / deviation, -8, 8)
         expected = model(scaled[np.newaxis]).numpy()[0, :, 0]
     finally:
         keras.config.set_floatx(numbers)
         keras.config.set_dtype_policy(policy)
-    # The prior is kept in single precision.
+    # The start is kept in single precision.
     np.testing.assert_allclose(network.logits(rows), expected, atol=1e-6)
 
 
@@ -90,13 +90,14 @@ def test_the_loss_by_hand() -> None:
     assert hit == pytest.approx(2 / 3)
 
 
-def test_the_score_starts_from_the_first_column() -> None:
-    """A network that has learnt nothing ranks by it."""
+def test_the_score_starts_from_the_first_columns() -> None:
+    """A network that has learnt nothing ranks by their weighted sum."""
     examples = _examples()
-    settings = Settings(hidden=(8,), epochs=1, rate=1e-9, prior=1e4)
+    settings = Settings(hidden=(8,), epochs=1, rate=1e-9)
     rows = examples[0].rows.astype(np.float64)
-    scores = train(examples, (), settings, 0).network.logits(rows)
-    assert np.argsort(scores).tolist() == np.argsort(rows[:, 0]).tolist()
+    network = train(examples, (), settings, 0, start=(2e4, -1e4)).network
+    sums = network.scaled(rows)[:, :2] @ [2, -1]
+    assert np.argsort(network.logits(rows)).tolist() == np.argsort(sums).tolist()
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_other_ones() -> None:
@@ -114,7 +115,7 @@ def test_the_same_seed_gives_the_same_bytes_and_another_other_ones() -> None:
 def test_the_weights_of_the_best_watched_epoch_are_kept() -> None:
     """Not those of the last, which has learnt the noise by heart: training so many epochs and no more is the same."""
     examples = _examples(90, signal=0.2)
-    settings = Settings(hidden=(32,), dropout=0.0, epochs=12, rate=0.1, prior=0, members=1, folds=3)
+    settings = Settings(hidden=(32,), dropout=0.0, epochs=12, rate=0.1, members=1, folds=3)
     trained = train(examples[:60], examples[60:], settings, 0)
     losses = [epoch.validation_loss for epoch in trained.history]
     assert len(losses) == 12
@@ -166,6 +167,8 @@ def test_the_convex_combination_and_the_years_of_titles_are_added() -> None:
     for view, weight in added.items():
         assert weight == pytest.approx(0.7 if view == "title_time" else 2 * weights.get(view, 0.0))
     assert any(added.values())
+    start = dict(zip(collection.layout.retrievers, start_of(collection, QUICK), strict=True))
+    assert start == pytest.approx({name: QUICK.start * weights.get(name, 0.0) for name in start})
 
 
 def test_a_network_sees_that_two_views_agree() -> None:

@@ -37,10 +37,12 @@ def crossfit(
     pages: Sequence[Sequence[str]],
     settings: Settings,
     progress: Progress | None = None,
+    start: Sequence[float] = (),
     added: Sequence[float] = (),
 ) -> Crossfit:
-    """Train ``settings.members`` networks for each of ``settings.folds`` folds of pages. The first standardised
-    features times the weights ``added`` are then added to their scores. Raises InputError when there are fewer groups of
+    """Train ``settings.members`` networks for each of ``settings.folds`` folds of pages, each from the ``start``
+    (:func:`~trivium.training.fit.train`). The first standardised features times the weights ``added`` are then added to
+    their scores. Raises InputError when there are fewer groups of
     questions than folds (:func:`trivium.datasets.cross_validation.page_folds`)."""
     counter = EpochCounter(progress, settings.folds * settings.members * settings.epochs)
     epochs: list[int] = []
@@ -50,7 +52,7 @@ def crossfit(
         fold_pages = [pages[place] for place in rest]
         scale = scale_of(fold_examples)
         trained = [
-            _train_member(fold_examples, fold_pages, settings, member, scale, counter)
+            _train_member(fold_examples, fold_pages, settings, member, scale, start, counter)
             for member in range(settings.members)
         ]
         epochs.extend(result.epochs for result in trained)
@@ -84,14 +86,24 @@ def fit_all(
     settings: Settings,
     epochs: int,
     progress: Progress | None = None,
+    start: Sequence[float] = (),
     added: Sequence[float] = (),
 ) -> Network:
-    """The final network: the mean of ``settings.members`` networks, each trained on all questions for ``epochs``, and the
-    first standardised features times the weights ``added``."""
+    """The final network: the mean of ``settings.members`` networks, each trained on all questions for ``epochs`` from the
+    ``start``, and the first standardised features times the weights ``added``."""
     counter = EpochCounter(progress, settings.members * min(epochs, settings.epochs))
     scale = scale_of(examples)
     members = [
-        train(examples, (), settings, settings.seed + member, scale=scale, epochs=epochs, tick=counter)
+        train(
+            examples,
+            (),
+            settings,
+            settings.seed + member,
+            scale=scale,
+            epochs=epochs,
+            start=start,
+            tick=counter,
+        )
         for member in range(settings.members)
     ]
     return corrected(stack([member.network for member in members]), 1.0, added)
@@ -119,6 +131,7 @@ def _train_member(
     settings: Settings,
     member: int,
     scale: Scale,
+    start: Sequence[float],
     tick: Tick,
 ) -> Trained:
     """Train one network of the ensemble; each has its own validation pages, drawn from its seed."""
@@ -130,6 +143,7 @@ def _train_member(
         settings,
         seed,
         scale=scale,
+        start=start,
         tick=tick,
     )
 

@@ -49,6 +49,7 @@ def train(
     *,
     scale: Scale | None = None,
     epochs: int | None = None,
+    start: Sequence[float] = (),
     tick: Tick = lambda: None,
 ) -> Trained:
     """Train one network on the questions that have gold among their candidates.
@@ -56,7 +57,8 @@ def train(
     The loss of a question is the mean, over its gold candidates, of the softmax cross-entropy of that candidate against
     all that are not gold. With ``validation`` questions the weights of the epoch with the lowest validation loss are
     kept, otherwise those after ``epochs`` (at most ``settings.epochs``). Features are standardised by ``scale``, by
-    default computed from the examples. ``tick`` is called after every epoch. The same arguments give the same network
+    default computed from the examples. The first standardised features times the weights ``start`` are what the layers
+    learn to change. ``tick`` is called after every epoch. The same arguments give the same network
     on one machine.
 
     Raises MissingExtraError without TensorFlow, InputError without a question that has both gold and other candidates,
@@ -69,7 +71,7 @@ def train(
         raise InputError("nothing to learn from: no question has a gold candidate and another")
     generator = np.random.default_rng(seed)
     mean, deviation = scale_of(examples) if scale is None else scale
-    model = _model(keras, len(mean), settings, generator)
+    model = _model(keras, len(mean), settings, generator, start)
     step = _step(keras, tf, model, settings, len(examples))
     weights = np.array([example.weight for example in examples], dtype=np.float32)
     weights /= weights.mean()
@@ -82,15 +84,15 @@ def train(
         rows, gold, present = batch
         order = generator.permutation(len(examples))
         losses = []
-        for start in range(0, len(examples), settings.batch):
-            chosen = order[start : start + settings.batch]
+        for place in range(0, len(examples), settings.batch):
+            chosen = order[place : place + settings.batch]
             arrays = (rows, gold, present, weights)
             losses.append(len(chosen) * float(step(*(array[chosen] for array in arrays))))
         loss = sum(losses) / len(examples)
         if not np.isfinite(loss):
             raise ConfigurationError(f"training diverged in epoch {epoch + 1}: lower the learning rate")
         if validation:
-            network = _network(model, mean, deviation, settings.prior)
+            network = _network(model, mean, deviation, start)
             validation_loss, validation_hit = validate(network, validation)
             history.append(Epoch(loss, validation_loss, validation_hit))
             if best is None or validation_loss < best[0]:
@@ -99,7 +101,7 @@ def train(
             history.append(Epoch(loss))
         tick()
     if best is None:
-        return Trained(_network(model, mean, deviation, settings.prior), tuple(history), len(history))
+        return Trained(_network(model, mean, deviation, start), tuple(history), len(history))
     return Trained(best[1], tuple(history), best[2])
 
 
@@ -146,17 +148,22 @@ def load_keras() -> tuple[ModuleType, ModuleType]:
     return keras, tf
 
 
-def _model(keras: Any, width: int, settings: Settings, generator: np.random.Generator) -> Any:
+def _model(
+    keras: Any, width: int, settings: Settings, generator: np.random.Generator, start: Sequence[float]
+) -> Any:
     # Explicit seeds: independent of, and without effect on, the global random state.
     seeds = iter(generator.integers(2**31, size=2 * len(settings.hidden) + 1).tolist())
     rows = values = keras.Input((None, width))
     for units in settings.hidden:
-        start = keras.initializers.GlorotUniform(seed=next(seeds))
-        values = keras.layers.Dense(units, activation="relu", kernel_initializer=start)(values)
+        first = keras.initializers.GlorotUniform(seed=next(seeds))
+        values = keras.layers.Dense(units, activation="relu", kernel_initializer=first)(values)
         values = keras.layers.Dropout(settings.dropout, seed=next(seeds))(values)
-    start = keras.initializers.GlorotUniform(seed=next(seeds))
-    values = keras.layers.Dense(1, kernel_initializer=start)(values)
-    return keras.Model(rows, values + settings.prior * rows[..., :1])
+    last = keras.initializers.GlorotUniform(seed=next(seeds))
+    values = keras.layers.Dense(1, kernel_initializer=last)(values)
+    if any(start):
+        weights = keras.ops.convert_to_tensor(np.asarray(start)[:, np.newaxis], rows.dtype)
+        values += keras.ops.matmul(rows[..., : len(start)], weights)
+    return keras.Model(rows, values)
 
 
 def _step(keras: Any, tf: Any, model: Any, settings: Settings, questions: int) -> Callable[..., Any]:
@@ -210,10 +217,10 @@ def _draw(
     return rows, gold, present
 
 
-def _network(model: Any, mean: Floats32, deviation: Floats32, prior: float) -> Network:
+def _network(model: Any, mean: Floats32, deviation: Floats32, start: Sequence[float]) -> Network:
     numbers = [np.array(variable.numpy())[np.newaxis] for variable in model.trainable_variables]
     network = Network(mean, deviation, tuple(zip(numbers[::2], numbers[1::2], strict=True)))
-    return corrected(network, 1.0, [prior])
+    return corrected(network, 1.0, start)
 
 
 def corrected(network: Network, factor: float, weights: Sequence[float]) -> Network:

@@ -118,18 +118,27 @@ def train_fusion(
     """
     stage = _stages(progress)
     examples = examples_of(collection)
-    added = added_after(collection, settings)
-    fitted = crossfit(examples, collection.pages, settings, stage("Training"), added)
+    start, added = start_of(collection, settings), added_after(collection, settings)
+    fitted = crossfit(examples, collection.pages, settings, stage("Training"), start, added)
     return finished(
         collection,
         fitted,
         examples,
         fitted.logits,
-        lambda: (fit_all(examples, settings, fitted.epochs, stage("Finishing"), added), collection.layout),
+        lambda: (
+            fit_all(examples, settings, fitted.epochs, stage("Finishing"), start, added),
+            collection.layout,
+        ),
         asdict(settings),
         progress,
         version=version,
     )
+
+
+def start_of(collection: Collection, settings: Settings) -> list[float]:
+    """The weight of each retriever of a collection in the score that a network starts from."""
+    weights = load_convex(collection.embedder).weights
+    return [settings.start * weights.get(view, 0.0) for view in collection.layout.retrievers]
 
 
 def added_after(collection: Collection, settings: Settings) -> list[float]:

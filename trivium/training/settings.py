@@ -23,12 +23,12 @@ def check_minimum(settings: object, **minimum: int) -> None:
 class Settings:
     """How a network is trained.
 
-    Model: ``hidden`` are the numbers of units of the hidden layers, ``dropout`` their dropout rate in [0, 1). ``prior``
-    times the first column, the standardised score of the first retriever (``vector``), is added to the output.
+    Model: ``hidden`` are the numbers of units of the hidden layers, ``dropout`` their dropout rate in [0, 1). ``start``
+    times the convex combination of the retrievers is added to the output: the layers learn what to change of it.
 
     What kinds of documents that the training does not know need, and others do not mind (experiments/fusion), is added
-    after it: ``convex`` times the convex combination of the retrievers, and ``title_time`` times that signal, whether the
-    title has the years and quarters of the question.
+    after it: ``convex`` times the same combination, and ``title_time`` times that signal, whether the title has the years
+    and quarters of the question.
 
     Optimiser: AdamW with learning rate ``rate``, which falls to zero over ``epochs`` along a cosine, weight decay
     ``decay``, and batches of ``batch`` questions.
@@ -49,7 +49,7 @@ class Settings:
     candidates: int = 64
     redrawn: int = 5
     watched: int = 8
-    prior: float = 3.0
+    start: float = 4.0
     convex: float = 1.0
     title_time: float = 0.5
     members: int = 5
@@ -60,7 +60,7 @@ class Settings:
         check_minimum(self, epochs=1, batch=1, candidates=4, redrawn=1, watched=2, members=1, folds=2, seed=0)
         if not all(units >= 1 for units in self.hidden):
             raise ConfigurationError(f"layers need 1 unit or more, got {self.hidden}")
-        for name in ("prior", "convex", "title_time"):
+        for name in ("start", "convex", "title_time"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise ConfigurationError(f"{name} must be 0 or a positive number, got {getattr(self, name)}")
         if not (0 <= self.dropout < 1 and self.rate > 0 and self.decay >= 0):
