@@ -69,8 +69,8 @@ def searched_text(question: str) -> str:
     """Return what to search for: a question without sentences that say how to answer it, and with the statement and the
     lines of a report behind each figure of financial analysis, once.
 
-    >>> searched_text("Has the quick ratio of AMCOR improved? Answer in one sentence.")
-    'Has the quick ratio (balance sheet: cash, receivables, ... total current liabilities) of AMCOR improved?'
+    >>> searched_text("Did the PP&E of Pfizer grow? Answer in one sentence.")
+    'Did the PP&E (property, plant and equipment, net) of Pfizer grow?'
     """
     return _with_lines(_without_instructions(question))
 
