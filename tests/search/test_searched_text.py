@@ -30,7 +30,7 @@ Cash 775, trade receivables 1,935, inventories 2,213, total current assets 5,308
             "How high is the fixed asset turnover (statement of income: revenue; balance sheet: property, plant and"
             " equipment)?",
         ),
-        ("How is fish roe stored, and what PPEs exist?", "How is fish roe stored, and what PPEs exist?"),
+        ("Who is the DPO, and is PPE for fish roe?", "Who is the DPO, and is PPE for fish roe?"),
         ("What was the EBITDA in 2019?", "What was the EBITDA in 2019?"),
     ],
     ids=["once", "longest name", "other words", "stated by reports"],

@@ -3,7 +3,8 @@ figures of financial analysis are calculated from.
 
 A question about a company's quick ratio is answered by its balance sheet, which contains neither word, so that no
 retriever finds it. Only figures that reports do not state are listed: where a report says "gross margin" or "EBITDA",
-its own words find it better (experiments/fusion).
+its own words find it better (experiments/fusion). Nor are abbreviations that mean something else in other documents
+(a DPO protects data, PPE protects people).
 """
 
 from __future__ import annotations
@@ -28,19 +29,16 @@ _FIGURES = {
     ("asset turnover",): f"{_INCOME}: revenue; balance sheet: total assets",
     ("fixed asset turnover",): f"{_INCOME}: revenue; balance sheet: property, plant and equipment",
     ("receivables turnover",): f"{_INCOME}: revenue; balance sheet: accounts receivable",
-    (
-        "days payable outstanding",
-        "DPO",
-    ): f"balance sheet: accounts payable, inventories; {_INCOME}: cost of sales",
-    ("days sales outstanding", "DSO"): f"balance sheet: accounts receivable; {_INCOME}: revenue",
-    ("days inventory outstanding", "DIO"): f"balance sheet: inventories; {_INCOME}: cost of sales",
+    ("days payable outstanding",): f"balance sheet: accounts payable, inventories; {_INCOME}: cost of sales",
+    ("days sales outstanding",): f"balance sheet: accounts receivable; {_INCOME}: revenue",
+    ("days inventory outstanding",): f"balance sheet: inventories; {_INCOME}: cost of sales",
     ("cash conversion cycle",): "balance sheet: inventories, accounts receivable, accounts payable;"
     f" {_INCOME}: revenue, cost of sales",
     (
         "capital-intensive",
         "capital intensive",
     ): f"{_ASSETS}; {_CASH}: capital expenditures; {_INCOME}: revenue",
-    ("PP&E", "PPE", "PPNE"): "property, plant and equipment, net",
+    ("PP&E", "PPNE"): "property, plant and equipment, net",
     ("COGS",): "cost of goods sold, cost of sales, cost of revenue",
     ("SG&A",): "selling, general and administrative expenses",
     ("D&A",): "depreciation and amortization",
@@ -52,15 +50,13 @@ _MEANINGS = {name.lower(): meaning for names, meaning in _FIGURES.items() for na
 
 
 def _pattern(name: str) -> str:
-    # "ROE" and "PPE" are words of other subjects in small letters.
+    # "roe" and "cogs" are words.
     return re.escape(name) if name.isupper() else f"(?i:{re.escape(name)})"
 
 
 _NAMED = re.compile(
     rf"(?<!\w)(?:{'|'.join(map(_pattern, sorted(sum(_FIGURES, ()), key=len, reverse=True)))})(?!\w)"
 )
-
-
 _SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
 _INSTRUCTION = re.compile(r"(?:please )?(?:round|answer|reply|respond)\b[^?]*", re.IGNORECASE)
 
