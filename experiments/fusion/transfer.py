@@ -85,6 +85,7 @@ def left_out(
     convex, known = load_convex(collection.embedder), shipped(collection.embedder, names=True)
     assert known is not None, f"no network ships for {collection.embedder}"
     weights = [convex.weights[name] for name in collection.layout.retrievers]
+    start = start_of(collection, settings)
     networks: dict[frozenset[int], Network] = {}
     set_of = np.array([one.name for one in collection.sets for _ in one.hits])
     lines = []
@@ -96,10 +97,7 @@ def left_out(
         )
         if rest not in networks:
             networks[rest] = fit_all(
-                [examples[place] for place in sorted(rest)],
-                settings,
-                EPOCHS,
-                start=start_of(collection, settings),
+                [examples[place] for place in sorted(rest)], settings, EPOCHS, start=start
             )
         fusions = [convex]
         fusions += [
@@ -148,6 +146,7 @@ def matrix(collection: Collection, examples: Sequence[Example], settings: Settin
 def curve(collection: Collection, examples: Sequence[Example], settings: Settings) -> str:
     """Return one row per number of questions; the same share of every set, drawn once."""
     order = np.random.default_rng(0).permutation(len(examples))
+    start = start_of(collection, settings)
     lines = []
     for size in (*SIZES, len(examples)):
         few = set(order[:size].tolist())
@@ -156,7 +155,7 @@ def curve(collection: Collection, examples: Sequence[Example], settings: Setting
             one if k in few else replace(one, gold=np.zeros(len(one.gold), dtype=bool))
             for k, one in enumerate(examples)
         ]
-        logits = crossfit(kept, collection.pages, settings, start=start_of(collection, settings)).logits
+        logits = crossfit(kept, collection.pages, settings, start=start).logits
         lines.append([f"{size:,}", *(figures(one, own) for one, own in collection.by_set(logits))])
     return grid(["questions", *(one.name for one in collection.sets)], lines)
 

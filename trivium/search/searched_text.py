@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 
-_ASSETS = "balance sheet: property, plant and equipment, total assets"
+from trivium.text.normalise import sentences
+
 _INCOME = "statement of income"
 _CASH = "statement of cash flows"
 _FIGURES = {
@@ -37,7 +38,7 @@ _FIGURES = {
     (
         "capital-intensive",
         "capital intensive",
-    ): f"{_ASSETS}; {_CASH}: capital expenditures; {_INCOME}: revenue",
+    ): f"balance sheet: property, plant and equipment, total assets; {_CASH}: capital expenditures; {_INCOME}: revenue",
     ("PP&E", "PPNE"): "property, plant and equipment, net",
     ("COGS",): "cost of goods sold, cost of sales, cost of revenue",
     ("SG&A",): "selling, general and administrative expenses",
@@ -57,7 +58,6 @@ def _pattern(name: str) -> str:
 _NAMED = re.compile(
     rf"(?<!\w)(?:{'|'.join(map(_pattern, sorted(sum(_FIGURES, ()), key=len, reverse=True)))})(?!\w)"
 )
-_SENTENCE_END = re.compile(r"(?<=[.?!])\s+")
 _INSTRUCTION = re.compile(r"(?:please )?(?:round|answer|reply|respond)\b[^?]*", re.IGNORECASE)
 
 
@@ -72,9 +72,13 @@ def searched_text(question: str) -> str:
 
 
 def _without_instructions(question: str) -> str:
-    sentences = _SENTENCE_END.split(question)
-    kept = [one for one in sentences if _INSTRUCTION.fullmatch(one) is None]
-    return " ".join(kept) if "?" in question and len(kept) < len(sentences) else question
+    if "?" not in question:
+        return question
+    spans = sentences(question)
+    kept = [
+        question[start:end] for start, end in spans if _INSTRUCTION.fullmatch(question, start, end) is None
+    ]
+    return " ".join(kept) if len(kept) < len(spans) else question
 
 
 def _with_lines(question: str) -> str:

@@ -42,8 +42,8 @@ def crossfit(
 ) -> Crossfit:
     """Train ``settings.members`` networks for each of ``settings.folds`` folds of pages, each from the ``start``
     (:func:`~trivium.training.fit.train`). The first standardised features times the weights ``added`` are then added to
-    their scores. Raises InputError when there are fewer groups of
-    questions than folds (:func:`trivium.datasets.cross_validation.page_folds`)."""
+    their scores. Raises InputError when there are fewer groups of questions than folds
+    (:func:`trivium.datasets.cross_validation.page_folds`)."""
     counter = EpochCounter(progress, settings.folds * settings.members * settings.epochs)
     epochs: list[int] = []
 

@@ -58,8 +58,8 @@ def train(
     all that are not gold. With ``validation`` questions the weights of the epoch with the lowest validation loss are
     kept, otherwise those after ``epochs`` (at most ``settings.epochs``). Features are standardised by ``scale``, by
     default computed from the examples. The first standardised features times the weights ``start`` are what the layers
-    learn to change. ``tick`` is called after every epoch. The same arguments give the same network
-    on one machine.
+    learn to change. ``tick`` is called after every epoch. The same arguments give the same network on one
+    machine.
 
     Raises MissingExtraError without TensorFlow, InputError without a question that has both gold and other candidates,
     ConfigurationError when the loss is no longer finite.
