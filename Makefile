@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 # What a user meets first, and what else development needs.
 EXTRAS := documents,serve,mcp
-DEV_EXTRAS := dev,docs,$(EXTRAS),ocr,speech,ray,zim,openai,fastembed,multilingual,datasets,pandas,dbpedia,langchain,haystack
+DEV_EXTRAS := dev,docs,$(EXTRAS),ocr,speech,ray,zim,openai,fastembed,multilingual,datasets,pandas,dbpedia,langchain,haystack,llamaindex
 # Where the evaluation data lies, if anywhere; tests that need it skip without.
 export TRIVIUM_DATA ?= $(abspath ../shared/data)
 

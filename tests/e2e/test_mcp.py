@@ -231,9 +231,9 @@ def test_nothing_else_loads_the_libraries_and_without_one_its_extra_is_named(sam
     code = """
 import importlib, sys
 import trivium, trivium.engine, trivium.cli
-assert not {"haystack", "langchain_core", "mcp", "mcp_types"} & set(sys.modules)
-sys.modules |= {"haystack": None, "langchain_core": None, "langchain_core.callbacks": None, "mcp": None}
-for name in ("haystack", "langchain"):
+assert not {"haystack", "langchain_core", "llama_index", "mcp", "mcp_types"} & set(sys.modules)
+sys.modules |= dict.fromkeys(("haystack", "langchain_core", "langchain_core.callbacks", "llama_index", "mcp"))
+for name in ("haystack", "langchain", "llama_index"):
     try:
         importlib.import_module(f"trivium.integrations.{name}")
     except trivium.TriviumError as error:
@@ -246,4 +246,6 @@ trivium.cli.main(["mcp", "--store", sys.argv[1]])
     )
     said = done.stderr.replace("\n", " ")
     assert done.returncode == 1
-    assert all(f"pip install 'trivium[{extra}]'" in said for extra in ("haystack", "langchain", "mcp"))
+    assert all(
+        f"pip install 'trivium[{extra}]'" in said for extra in ("haystack", "langchain", "llamaindex", "mcp")
+    )
