@@ -50,6 +50,8 @@ def test_a_name_or_code_takes_the_place_of_the_one_asked_for_before() -> None:
     store = MemoryStore()
     for asked, said, completed in [
         ("What should I do about W510?", "And E511?", "What should I do about E511?"),
+        ("What is due for level 2 at 9?", "and for level 3?", "What is due for level 3 at 9?"),
+        ("Is level 2 like level 3?", "and level 4?", "Is level 2 like level 3? and level 4?"),
         ("Is W510 like W511?", "And E511?", "Is W510 like W511? And E511?"),
         ("Who is the matron of Otter?", "And in Quarry?", "Who is the matron of Quarry?"),
         ("How long must they proof?", "Why not warmer?", "How long must they proof? Why not warmer?"),

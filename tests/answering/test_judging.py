@@ -126,6 +126,16 @@ def test_parts_are_lists_with_what_announces_them_rows_and_sentences() -> None:
     part(code, "Run this.\n\nfor x in y:\n    print(x)\n\nz = 1", "code")
 
 
+def test_a_question_in_a_document_is_a_part_with_its_answer_and_rows_are_no_sentences() -> None:
+    """Two rows say nothing together, and what stands beside code is told in sentences."""
+    asked = "Is the gate shut? And when?\n\nAt noon. Ring twice.\n\nWho has keys?\n\nAda."
+    part(read(asked), "Is the gate shut? And when?\n\nAt noon. Ring twice.", "sentence")
+    texts = [one.text for one in parts_of([read(f"Bins are:\n\n{ROWS}")])]
+    rows = ROWS.splitlines()[1:]
+    assert set(rows).issubset(texts) and not any("\n".join(rows[:2]) == one for one in texts)
+    part(read("cores: 4\n\nCores are workers. More are slow.", ChunkKind.CODE), "Cores are workers.", "sentence")
+
+
 def test_the_title_of_a_paragraph_is_no_part_without_it() -> None:
     passage = read("FRIDAY 3 MAY ........\nPresent: Ada, Bo.\n\nKern 4\n\nNotes: none.")
     texts = [one.text for one in parts_of([passage])]
@@ -194,6 +204,13 @@ def test_who_asks_for_steps_is_told_the_list_that_a_sentence_stands_in() -> None
     judged = [Judged(first, 0.6), Judged(told, 0.01)]
     assert fitted(judged, steps=True).part is told and fitted(judged).part is first
     assert fitted([Judged(late, 0.6), Judged(told, 0.01)], steps=True).part is late
+
+
+def test_who_asks_for_steps_is_told_a_list_that_is_about_as_probable_as_a_sentence_elsewhere() -> None:
+    shut, listed = read("It is shut by rain."), replace(read("Ring.\nKnock.\nWait.", ChunkKind.LIST), number=2)
+    sentence, steps = part(shut, shut.body, "sentence"), part(listed, listed.body, "block")
+    judged = [Judged(sentence, 0.6, covered=0.5), Judged(steps, 0.55, covered=0.5)]
+    assert fitted(judged, steps=True).part is steps and fitted(judged).part is sentence
 
 
 def test_the_newer_document_answers() -> None:
@@ -305,6 +322,14 @@ def test_a_sentence_that_begins_with_a_pronoun_is_quoted_with_the_one_before_it(
 def test_a_year_or_version_that_is_asked_for_must_be_said(question: str, missing: list[str]) -> None:
     passage = read("Income 2025, all told, was 214,300 euros. In 2024 it was less.")
     assert unsaid(question, sentence_of(passage, passage.sentences[0])) == missing
+
+
+def test_who_asks_when_in_a_month_is_not_told_a_day_of_another() -> None:
+    passage = read("Walk: Fen; On: 14 March; Guide: Ada\nWalk: Moor; On: 2 May; Guide: Bo", ChunkKind.TABLE)
+    fen = part(passage, "Walk: Fen; On: 14 March; Guide: Ada", "row")
+    for asked, missing in [("When is the fen in May?", ["May"]), ("When is the fen in March?", [])]:
+        assert unsaid(asked, fen) == missing
+    assert unsaid("Who guides the fen in May?", fen) == [], "a day may be the beginning of a time"
 
 
 def below(headings: str, text: str) -> NumberedPassage:

@@ -46,6 +46,19 @@ def test_a_numbered_sentence_answers_a_question_for_its_number(question: str, ex
     assert "3.11" not in last.answer.text
 
 
+def test_a_numbered_heading_is_an_item_of_minutes_that_the_question_names() -> None:
+    pages = [
+        page("Minutes May", sections={"5. Roof": [("It leaks.", [])]}),
+        page("Bylaws", sections={"5. Dogs": [("On a lead.", [])], "Opening": [("5. Unlock.", [])]}),
+    ]
+    store = store_of(pages, {})
+    hits = [hit(store, chunk, rank) for rank, chunk in enumerate(sorted(store.chunk_uris()), start=1)]
+    for asked, expected in [("Item 5 of the minutes", "It leaks."), ("What is item 5?", "5. Unlock.")]:
+        *_, last = answer(asked, ground(store, hits), (), None)
+        assert isinstance(last, Done)
+        assert last.answer.form == "clause" and expected in last.answer.text
+
+
 def test_what_is_inside_a_section_is_told_apart_from_the_same_number_elsewhere() -> None:
     items = {
         "§ 4 Gates": "(2) They shut at 8.",

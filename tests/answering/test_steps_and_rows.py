@@ -221,6 +221,34 @@ def test_what_is_done_with_rows_needs_no_column(question: str, points: list[str]
     assert (named if reading.is_explained(chosen_only=True) else []) == points
 
 
+@pytest.mark.parametrize(
+    ("question", "walks"),
+    [
+        ("Which walks are in March?", ["Fen", "Moor"]),
+        ("Which walks are in March 2026?", ["Fen"]),
+        ("Which walks are on 14 March?", ["Fen"]),
+        ("Which walks of 2 hours are in March?", ["Moor"]),
+        ("Which walks are before 14 March 2026?", ["Heath"]),
+        ("Which walks are after March 2026?", ["Moor"]),
+        ("Which walks are in June?", []),
+        ("Which walks are valid from March 2026?", ["Heath", "Fen", "Moor"]),
+        ("Which huts are in March?", []),
+    ],
+)
+def test_rows_are_chosen_by_the_month_or_the_day_of_their_only_date(question: str, walks: list[str]) -> None:
+    """The day from which a row is valid is not its day."""
+    lines = [
+        "Walk: Heath; On: 2026-02-28; Hours: 3; Valid from: 2026-03-01",
+        "Walk: Fen; On: Sat, 14 March 2026; Hours: 4; Valid from: 2026-03-01",
+        "Walk: Moor; On: 02.03.2027; Hours: 2; Valid from: 2026-06-01",
+    ]
+    store = store_of([page("Walks", lead=[("\n".join(lines), [])])], {})
+    (table,) = tables_of(passages([replace(hit(store, "Walks#chunk-1", 1), kind=ChunkKind.TABLE)]))
+    reading = Reading.of(question, table)
+    rows = reading.rows(question, chosen_only=True) or []
+    assert [row.cells[0][1] for row in rows if reading.is_explained(chosen_only=True)] == walks
+
+
 def test_a_row_is_no_answer_to_a_question_with_words_of_heads_alone(tmp_path: Path) -> None:
     found = ask({"cheese.csv": TABLES["cheese.csv"]}, "What is the price of a cheese?", tmp_path)
     assert found.outcome != "answered"

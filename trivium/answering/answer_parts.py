@@ -94,7 +94,12 @@ def _parts(passage: NumberedPassage, offered: Sequence[NumberedPassage]) -> Iter
         whole: AnswerForm = "code" if kind == ChunkKind.CODE else "block"
         if whole == "code" or end - start < MAX_BLOCK:
             yield _part(passage, whole, start, end)
+        if whole == "code" and "\n" not in body[start:end].rstrip("\n") and body[start:end].rstrip().endswith("."):
+            for first, last in sentences(body[start:end]):
+                yield _part(passage, "sentence", start + first, start + last)
         above = blocks[place - 1] if place else (0, 0)
+        if body[slice(*above)].rstrip().endswith("?") and end - above[0] < MAX_SENTENCE:
+            yield _part(passage, "sentence", above[0], end)  # with the question that it answers
         if body[slice(*above)].rstrip().endswith(_ENDS if whole == "code" else ":"):  # what announces it
             same = takewhile(lambda one: not _is_prose(body[slice(*one)]), blocks[place:])
             yield _part(
@@ -122,7 +127,7 @@ def _sentences_and_lines(passage: NumberedPassage) -> Iterator[Part]:
             yield _part(passage, "row" if body[start:end] in rows else "sentence", start, end)
     if passage.hit.kind not in _TABLES:
         for (start, _), (second, end) in pairwise(spans):
-            if end - start < MAX_SENTENCE and not _NEXT.match(body, second):
+            if end - start < MAX_SENTENCE and not _NEXT.match(body, second) and body[second:end] not in rows:
                 yield _part(passage, "sentence", start, end)
     at = 0
     for line in body.splitlines(keepends=True):

@@ -15,7 +15,7 @@ from trivium.answering.answer_parts import Part
 from trivium.text.normalise import NUMBER_WORDS
 from trivium.types import ChunkKind
 
-_MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:r?uary|ch|il|ust|ober|ember)?\.?"
+MONTH = r"(?:jan|feb|mar|apr|may|june?|july?|aug|sept?|oct|nov|dec)(?:r?uary|ch|il|ust|ober|ember)?\.?"
 _WEEKDAY = r"(?:mon|tues?|wed|thu(?:rs)?|fri|sat|sun)(?:[a-z]*days?)?"
 _SPAN = (
     r"(?:seconds?|minutes?|hours?|days?|nights?|weeks?|weekends?|months?|quarters?|years?|century|morning|noon|midday"
@@ -28,8 +28,8 @@ _UNIT = (
 _COUNT = rf"(?:{'|'.join(NUMBER_WORDS)}|half|hundreds?|thousands?|millions?|several|few)"
 _YEAR = r"(?:1[0-9]|20)\d\d"
 _DATES = re.compile(
-    rf"\b\d{{1,2}}(?:st|nd|rd|th)?\.?(?: of)? {_MONTH}(?:,? \d{{4}})?\b|\b{_MONTH} \d{{1,2}}\b(?:,? \d{{4}})?"
-    rf"|\b\d{{4}}-\d\d(?:-\d\d)?\b|\b\d{{1,2}}:\d\d\b|\b(?:in|since|until|by|of|from|year|{_MONTH}),? {_YEAR}\b",
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)?\.?(?: of)? {MONTH}(?:,? \d{{4}})?\b|\b{MONTH} \d{{1,2}}\b(?:,? \d{{4}})?"
+    rf"|\b\d{{4}}-\d\d(?:-\d\d)?\b|\b\d{{1,2}}:\d\d\b|\b(?:in|since|until|by|of|from|year|{MONTH}),? {_YEAR}\b",
     re.IGNORECASE,
 )
 """Numbers that say when, and not how many."""
@@ -52,7 +52,7 @@ _KINDS = {
         rf"(?i)\d|\b(?:{_COUNT}|quarter|third|dozens?|double|twice|once|no|none|nothing|free|enough)\b"
     ),
     _DATED: re.compile(
-        rf"(?i)\b(?:{_MONTH}(?!\w)|{_WEEKDAY}\b|{_YEAR}\b|\d{{1,2}}[:.]\d\d\b|\d{{1,2}}\.\d{{1,2}}\."
+        rf"(?i)\b(?:{MONTH}(?!\w)|{_WEEKDAY}\b|{_YEAR}\b|\d{{1,2}}[:.]\d\d\b|\d{{1,2}}\.\d{{1,2}}\."
         rf"|\d{{1,2}} ?[ap]\.?m\b|(?:{_SPAN}|o'clock|today|tomorrow|daily|weekly|monthly|yearly|annual(?:ly)?"
         r"|after|before|until|during|while|when(?:ever)?|once|as soon as|as long as|always|never|already"
         r"|immediately|at once)\b)"
@@ -60,7 +60,7 @@ _KINDS = {
     _PLACED: re.compile(
         r"(?i)\b(?:in|into|inside|at|on|onto|from|to|near|behind|beside|beneath|below|above|under|over|between|opposite"
         r"|outside|through|along|across|around|round|against|past|off|beyond|within|towards?|via)\s+"
-        rf"(?!(?:the )?(?:{_MONTH}|{_SPAN}|{_WEEKDAY}|time|\d+)\b)\w"
+        rf"(?!(?:the )?(?:{MONTH}|{_SPAN}|{_WEEKDAY}|time|\d+)\b)\w"
         r"|\b(?:here|there|upstairs|downstairs|next to|abroad|everywhere|anywhere|online|www|home)\b|@"
     ),
 }
@@ -70,6 +70,11 @@ _KINDS = {
 def asks_for_one(question: str) -> bool:
     """Whether a question asks for one thing, which a sentence can say: a value, who, or what something is."""
     return any(asks.match(question) for asks in (_NAMED, *_KINDS))
+
+
+def asks_when(question: str) -> bool:
+    """Whether a question asks for a time or a day."""
+    return _DATED.match(question) is not None
 
 
 def lacks_kind(question: str, part: Part) -> bool:

@@ -69,8 +69,12 @@ def clause_asked(question: str, offered: Sequence[NumberedPassage]) -> list[Part
     own = rf"{re.escape(number)}(?!\.?\d)[.):]?" if "." in number else rf"{number}[.):]{{1,2}}"
     begins = re.compile(rf"\W{{0,9}}{re.escape(inside) or own}\s")
 
+    # Headings of minutes that the question names are items, too.
+    of_named = _heads(kind, number, said=kind.lower() != "item")
+
     def headed(passage: NumberedPassage) -> bool:
-        return heads.match(headings_of(passage.hit.section)[-1]) is not None
+        begins = of_named if _named(question, passage) else heads
+        return begins.match(headings_of(passage.hit.section)[-1]) is not None
 
     for passage in sorted(offered, key=lambda one: (-_named(question, one), not headed(one))):
         same = [one for one in offered if headed(passage) and one.hit.section == passage.hit.section]
@@ -127,10 +131,12 @@ def _number(question: str) -> tuple[str, str, str] | None:
     return None if alone is None else ("", alone["number"] or alone["last"], "")
 
 
-def _heads(name: str, number: str) -> re.Pattern[str]:
-    """Return what a heading begins with that has a number; ``name`` is what it is called, if anything."""
+def _heads(name: str, number: str, *, said: bool = True) -> re.Pattern[str]:
+    """Return what a heading begins with that has a number; ``name`` is what it is called, if anything. That it is an item
+    of a list has to be ``said``.
+    """
     kind = f"(?:{re.escape(name)}\\s+)?" if name else "§?\\s?"
-    if name.lower() in _OF_LISTS:
+    if said and name.lower() in _OF_LISTS:
         kind = f"{re.escape(name)}\\s+"
     return re.compile(rf"\W{{0,9}}{kind}{re.escape(number)}(?!\w|\.\d)", re.IGNORECASE)
 

@@ -121,6 +121,8 @@ _QUANTITIES = frozenset(
         " explain please me details detail most least go on continue"
     )
 )
+_NUMBERED = re.compile(r"\b([^\W\d_]{3,20}) (\d{1,6})\b(?![.,]?\d)")
+"""A word with its number: "severity 3"."""
 _CODE = re.compile(r"(?<![\w/.-])[A-Za-z]{1,6}[/.-]?\d[\w/-]{0,20}")
 """A code of letters and digits: E511, ORV-17A."""
 _CAPITALISED = re.compile(r"\b[^\W\d_a-z]\w{1,40}(?: [^\W\d_a-z]\w{1,40}){0,3}")
@@ -170,9 +172,11 @@ def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
     bare = _BARE.fullmatch(question)
     if bare is not None and _ASKED.match(before):
         return _ASKED.sub(bare[1].capitalize(), before, count=1)
-    replaced = _with_name_replaced(question, history[-1], before, store)
-    if replaced is None:
-        replaced = _with_end_replaced(question, before)
+    replaced = (
+        _with_name_replaced(question, history[-1], before, store)
+        or _with_number_replaced(question, before)
+        or _with_end_replaced(question, before)
+    )
     # What was unfinished itself is left out: the last complete question says what is asked.
     first = before[slice(*spans[0])] if (spans := sentences(before)) else before
     return replaced or f"{first.rstrip()} {question.strip()}"
@@ -303,6 +307,18 @@ def _with_name_replaced(question: str, last: Turn, before: str, store: GraphRead
         return None
     own, names = one_each[0]
     return re.sub(rf"(?<!\w){re.escape(names[0])}(?!\w)", lambda _: own[0], _COUNTED.sub(r"\1", before))
+
+
+def _with_number_replaced(question: str, before: str) -> str | None:
+    """Return the previous question with another number behind a word that it has, too ("What is due for level 2?" "And
+    for level 3?"); None if this question says anything else.
+    """
+    own = _NUMBERED.findall(question[_end(_ELLIPTIC, question) :])
+    if len(own) != 1 or len(topic_terms(question[_end(_ELLIPTIC, question) :])) > 2:
+        return None
+    word, number = own[0]
+    replaced, count = re.subn(rf"(?i)\b({re.escape(word)}) \d+\b", lambda found: f"{found[1]} {number}", before)
+    return replaced if count == 1 else None
 
 
 def _with_end_replaced(question: str, before: str) -> str | None:

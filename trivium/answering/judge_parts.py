@@ -181,7 +181,7 @@ def fitted(judged: Sequence[Judged], *, steps: bool = False) -> Judged:
     ``steps`` are asked for, the list that a sentence stands in is taken for it.
     """
     about_as_probable = [one for one in judged if one.probability >= _AS_PROBABLE * judged[0].probability]
-    best = max(about_as_probable, key=lambda one: one.covered)
+    best = max(about_as_probable, key=lambda one: (one.covered, steps and _is_list(one.part)))
     if steps and best.part.kind == "sentence":
         around = [one for one in judged if one.passage is best.passage and _is_around(one.part, best.part)]
         best = min(around, key=lambda one: one.part.end - one.part.start, default=best)
@@ -241,10 +241,14 @@ def _briefest(question: str, best: Judged, judged: Sequence[Judged]) -> Judged:
 
 def _is_around(one: Part, sentence: Part) -> bool:
     """Whether a part is a list, which may be all of a block, in which a sentence stands."""
-    lists = [items.start for items in lists_of(one.passage)] if one.kind == "block" else ()
-    is_list = one.kind == "list" or one.start in lists
     clauses = "\n" in one.text and begins_clause(one.text)
-    return is_list and not clauses and one.start <= sentence.start < one.end
+    return _is_list(one) and not clauses and one.start <= sentence.start < one.end
+
+
+def _is_list(part: Part) -> bool:
+    return part.kind == "list" or (
+        part.kind == "block" and part.start in [items.start for items in lists_of(part.passage)]
+    )
 
 
 class Thresholds(NamedTuple):

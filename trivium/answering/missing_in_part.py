@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from trivium.answering.answer_parts import Part
+from trivium.answering.asked_kind import asks_when
 from trivium.answering.evidence import NUMBER, VERSION, YEAR
 from trivium.answering.passages import NumberedPassage
+from trivium.answering.table_dates import PERIOD, day_of, within
 from trivium.answering.table_rows import rows_of
 from trivium.graph.schema import headings_of
 from trivium.text.identifiers import identifiers_of
@@ -64,6 +66,10 @@ def unsaid(question: str, part: Part, offered: Sequence[NumberedPassage] = ()) -
         if 0 < having <= len(said_by) / 2 and not named <= known:
             missing.append(name)
     missing += _under_another(question, part, offered)
+    period = PERIOD.search(question) if part.kind == "row" and asks_when(question) else None
+    day = None if period is None else day_of(part.text)
+    if period is not None and day is not None and not within(period, day):
+        missing.append(period["name"])
     plain = _DATED.sub("", part.shown)
     for kind, value in _ADDRESSES:
         asked_for = kind.search(question)

@@ -209,8 +209,8 @@ def _tells(part: Part, question: str) -> bool:
     """Whether a part can be an answer: it says more than a title. The caption of a picture always can, since the picture
     answers.
     """
-    if part.kind == "sentence" and part.text.rstrip().endswith(":"):
-        return False  # it only announces what answers
+    if part.kind == "sentence" and part.text.rstrip().endswith((":", "?")):
+        return False  # it only announces what answers, or asks itself
     if part.passage.hit.kind == ChunkKind.IMAGE:
         return True
     asked = question_terms(question)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import dropwhile, pairwise, takewhile
 from operator import eq, ge, gt, le, lt
 
+from trivium.answering.table_dates import PERIOD, days_of, within
 from trivium.answering.table_rows import Row, Table, numbers, yes_or_no
 from trivium.text.normalise import NUMBER_WORDS, terms, words
 
@@ -41,6 +42,8 @@ _ENDS_NOUN = frozenset(
 _LOGIC = frozenset(words("or nor but than more less fewer most least neither either except"))
 """Words that say how conditions belong together, or that compare: what is left of them is not understood."""
 PRICE = "price cost fee charge rate rent tariff fare amount total"
+_VALID = "since from until valid created updated changed"
+"""Heads of days that begin or end a time in which other days are, too."""
 _SIZE, _HEIGHT, _YEAR = "area size surface capacity volume", "height elevation altitude", "built year founded"
 _DEGREES = {
     word: (sign, about)
@@ -167,6 +170,11 @@ class Reading:
             asked = f"{asked[: superlative.start()]}{asked[superlative.end() :]}"
         chosen: list[Sequence[Row]] = []
         equal = 0
+        period = PERIOD.search(asked)
+        dated = None if period is None else self._by_date(period)
+        if period is not None and dated is not None:
+            chosen.append(dated)
+            asked = f"{asked[: period.start()]}{asked[period.end() :]}"
         if not chosen_only:
             self.known |= OF_COMPUTING
         for match in list(_COMPARED.finditer(asked)):
@@ -273,6 +281,25 @@ class Reading:
         rows = zip(self.table.filled[head], columns[head], strict=True)
         return [row for (row, _), number in rows if compare(number, value)]
 
+    def _by_date(self, period: re.Match[str]) -> list[Row] | None:
+        """Return the rows with a day in the period, in the only column of days or the one that the question names."""
+        columns = {
+            head: days
+            for head, column in self.table.filled.items()
+            if (days := days_of([cell for _, cell in column]))
+        }
+        rest = f"{period.string[: period.start()]}{period.string[period.end() :]}"
+        head = _only(
+            columns,
+            lambda head: self.table.is_about(head, rest),
+            lambda head: not self.table.is_about(head, _VALID),
+        )
+        if head is None:
+            return None
+        self.used.add(head)
+        days = zip(self.table.filled[head], columns[head], strict=True)
+        return [row for (row, _), day in days if within(period, day)]
+
     def _units(self, head: str) -> set[str]:
         """Return the units that a head and its first cell name."""
         cell = self.table.filled[head][0][1]
@@ -366,7 +393,7 @@ def _noun(question: str, heads: frozenset[str], stems: Callable[[str], Sequence[
     return ""
 
 
-def _only(columns: Mapping[str, Sequence[float]], *ways: Callable[[str], bool]) -> str | None:
+def _only(columns: Mapping[str, object], *ways: Callable[[str], bool]) -> str | None:
     """Return the head of the only column that is meant in the first way in which any is; None if there are several."""
     for way in ways:
         fitting = [head for head in columns if way(head)]
