@@ -15,6 +15,7 @@ from tests.fakes.memory_store import MemoryStore
 from tests.retrievers.world import page, store_of
 from trivium.answering import judge_parts
 from trivium.answering.answer_parts import Part, parts_of, with_antecedent
+from trivium.answering.definitions import definition_asked
 from trivium.answering.evidence import features
 from trivium.answering.in_force import date_of, in_force, why_newer
 from trivium.answering.judge_parts import (
@@ -133,7 +134,11 @@ def test_a_question_in_a_document_is_a_part_with_its_answer_and_rows_are_no_sent
     texts = [one.text for one in parts_of([read(f"Bins are:\n\n{ROWS}")])]
     rows = ROWS.splitlines()[1:]
     assert set(rows).issubset(texts) and not any("\n".join(rows[:2]) == one for one in texts)
-    part(read("cores: 4\n\nCores are workers. More are slow.", ChunkKind.CODE), "Cores are workers.", "sentence")
+    part(
+        read("cores: 4\n\nCores are workers. More are slow.", ChunkKind.CODE),
+        "Cores are workers.",
+        "sentence",
+    )
 
 
 def test_the_title_of_a_paragraph_is_no_part_without_it() -> None:
@@ -206,8 +211,38 @@ def test_who_asks_for_steps_is_told_the_list_that_a_sentence_stands_in() -> None
     assert fitted([Judged(late, 0.6), Judged(told, 0.01)], steps=True).part is late
 
 
+@pytest.mark.parametrize(
+    ("question", "sentence"),
+    [
+        ("What does weeding mean?", "ILL = loan, weeding = taking out."),
+        ("What counts as downtime?", "1.3 “Downtime” is, all told, a minute."),
+        ("What are office hours in our contract?", "Office hours are those with light."),
+        ("What's a bay", "Bay: a place."),
+        ("What is the bay?", None),
+        ("What is the price?", None),
+        ("What is a fee?", None),
+        ("What is the meaning of the bell at noon?", None),
+    ],
+)
+def test_the_sentence_that_defines_a_word_answers_what_it_means(question: str, sentence: str | None) -> None:
+    """Not what only says something of it, nor if documents differ; behind a colon may be a value of what is known."""
+    texts = [
+        "ILL = loan, weeding = taking out.\n1.3 “Downtime” is, all told, a minute.\nOffice hours are those with light."
+        "\nBay: a place.\nThe price is 4 euros.\nDowntime is rare. A fee is a sum.",
+        "A fee is a share.",
+    ]
+    offered = [
+        replace(one, hit=replace(one.hit, document=f"{n}.txt")) for n, one in enumerate(map(read, texts))
+    ]
+    found = definition_asked(question, offered)
+    assert (found and found.text) == sentence
+
+
 def test_who_asks_for_steps_is_told_a_list_that_is_about_as_probable_as_a_sentence_elsewhere() -> None:
-    shut, listed = read("It is shut by rain."), replace(read("Ring.\nKnock.\nWait.", ChunkKind.LIST), number=2)
+    shut, listed = (
+        read("It is shut by rain."),
+        replace(read("Ring.\nKnock.\nWait.", ChunkKind.LIST), number=2),
+    )
     sentence, steps = part(shut, shut.body, "sentence"), part(listed, listed.body, "block")
     judged = [Judged(sentence, 0.6, covered=0.5), Judged(steps, 0.55, covered=0.5)]
     assert fitted(judged, steps=True).part is steps and fitted(judged).part is sentence

@@ -94,7 +94,11 @@ def _parts(passage: NumberedPassage, offered: Sequence[NumberedPassage]) -> Iter
         whole: AnswerForm = "code" if kind == ChunkKind.CODE else "block"
         if whole == "code" or end - start < MAX_BLOCK:
             yield _part(passage, whole, start, end)
-        if whole == "code" and "\n" not in body[start:end].rstrip("\n") and body[start:end].rstrip().endswith("."):
+        if (
+            whole == "code"
+            and "\n" not in body[start:end].rstrip("\n")
+            and body[start:end].rstrip().endswith(".")
+        ):
             for first, last in sentences(body[start:end]):
                 yield _part(passage, "sentence", start + first, start + last)
         above = blocks[place - 1] if place else (0, 0)

@@ -317,7 +317,9 @@ def _with_number_replaced(question: str, before: str) -> str | None:
     if len(own) != 1 or len(topic_terms(question[_end(_ELLIPTIC, question) :])) > 2:
         return None
     word, number = own[0]
-    replaced, count = re.subn(rf"(?i)\b({re.escape(word)}) \d+\b", lambda found: f"{found[1]} {number}", before)
+    replaced, count = re.subn(
+        rf"(?i)\b({re.escape(word)}) \d+\b", lambda found: f"{found[1]} {number}", before
+    )
     return replaced if count == 1 else None
 
 

@@ -11,6 +11,7 @@ from trivium.answering.asked_kind import lacks_kind
 from trivium.answering.citation_marks import uncited
 from trivium.answering.clauses import asks_for_section, clause_asked, whole
 from trivium.answering.comparisons import about_each, comparison_of, decides
+from trivium.answering.definitions import definition_asked
 from trivium.answering.events import CLOSEST, NOT_FOUND, not_found_of
 from trivium.answering.in_force import in_force
 from trivium.answering.judge_parts import (
@@ -113,6 +114,9 @@ def quote(
     clause = clause_asked(question, offered) if outright else []
     if clause:
         return _answered(clause, "", BY_RULE)
+    defined = definition_asked(question, offered) if outright else None
+    if defined is not None:
+        return _answered([defined], question, BY_RULE)
     comparison = comparison_of(question)
     value = computed(question, offered, store) if outright and comparison is None else None
     if value is not None and value.text:

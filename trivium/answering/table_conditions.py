@@ -297,8 +297,8 @@ class Reading:
         if head is None:
             return None
         self.used.add(head)
-        days = zip(self.table.filled[head], columns[head], strict=True)
-        return [row for (row, _), day in days if within(period, day)]
+        rows = zip(self.table.filled[head], columns[head], strict=True)
+        return [row for (row, _), day in rows if within(period, day)]
 
     def _units(self, head: str) -> set[str]:
         """Return the units that a head and its first cell name."""
