@@ -612,6 +612,24 @@ def test_columns_of_words_below_their_heads_are_a_table_and_not_columns_of_text(
     assert "Lamp: two red; Means: storm from the west; What the keeper does: calls the boats back in" in text
 
 
+def test_lines_of_a_cell_nearer_than_rows_are_to_one_another_are_one_row_and_no_is_a_head():
+    page = (file := PdfFile()).page()
+    rows = [("No.", "What is done", "Who"), ("A1", "Grease the axle", "Ada"), ("A2", "Call", "Ben")]
+    for index, row in enumerate([*rows, ("A3", "Paint the gate", "Cy")]):
+        for x, text in zip((72, 140, 330), row, strict=True):
+            page.text(x, 700 - 30 * index, text, bold=index == 0)
+    page.text(140, 658, "of the mill")
+    page.text(140, 598, "and the fence")
+    page.text(72, 560, "Nothing else was said.")
+    lines = read(file.data()).text.splitlines()
+    assert lines[1:4] == [
+        "No.: A1; What is done: Grease the axle of the mill; Who: Ada",
+        "No.: A2; What is done: Call; Who: Ben",
+        "No.: A3; What is done: Paint the gate and the fence; Who: Cy",
+    ]
+    assert lines[-1] == "Nothing else was said."
+
+
 def test_a_unit_below_one_of_several_heads_is_that_of_its_column():
     page = (file := PdfFile()).page()
     for x, text in zip((72, 150, 220, 290), ("Harbour", "Berths", "Fee", "Showers"), strict=True):

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from trivium.parser.documents.header_rows import header_of
 from trivium.parser.documents.pdf.lines import BULLETS, Cell, Line
 from trivium.parser.documents.pdf.table_heads import Head, heads_of
+from trivium.parser.documents.pdf.wrapped_cells import whole_rows
 from trivium.parser.tables import Cell as TableCell
 from trivium.parser.tables import Table
 
@@ -40,7 +41,7 @@ _YEAR = re.compile(
 )
 _FOOTNOTE = re.compile(r"\(\d{1,2}\)")
 _UNIT = re.compile(r"\(.*\)|.*\b(?:millions|thousands|billions|ended|in dollars)\b.*", re.IGNORECASE)
-_MARKER = re.compile(rf"[{BULLETS}–—\-*]|\(?[a-z\d]{{1,3}}[.)]|\([ivx]+\)", re.IGNORECASE)
+_MARKER = re.compile(rf"[{BULLETS}–—\-*]|(?!n[or]\.)\(?[a-z\d]{{1,3}}[.)]|\([ivx]+\)", re.IGNORECASE)
 
 Row = dict[int, list[Cell]]
 """The cells of a line by column."""
@@ -68,7 +69,8 @@ def find_tables(lines: Sequence[Line]) -> list[FoundTable]:
             at += 1
             continue
         first = _with_head(lines, rows, at, end, found[-1].last if found else 0)
-        table = _table(rows[first:end])
+        whole, end = whole_rows(lines, rows, first, end)
+        table = _table(whole)
         if table is not None:
             found.append(FoundTable(first, end, table))
         at = end
