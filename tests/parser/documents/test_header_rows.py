@@ -108,6 +108,18 @@ def test_two_rows_of_headers_are_joined_for_each_column() -> None:
     assert years[2] == "Region: North; Sales 2023: 1, 2024: 2; Costs 2023: 3, 2024: 4"
 
 
+def test_names_below_one_merged_head_are_a_second_row_though_the_others_are_not_merged() -> None:
+    rows: list[list[object]] = [["Room", "Price", None, "Deposit"], [None, "hour", "day", None]]
+    read = sheet([*rows, ["Hall", 60, 340, 250], ["Box", 0, None, None]], "B1:C1")
+    assert read[2:] == ["Room: Hall; Price hour: 60, day: 340; Deposit: 250", "Room: Box; Price hour: 0"]
+    titled: list[list[object]] = [
+        ["Prices", None, None, "May"],
+        ["Room", "hour", "day", None],
+        ["Hall", 6, 34, None],
+    ]
+    assert sheet(titled, "A1:C1")[1] == "Room | hour | day"
+
+
 def test_a_title_above_and_a_single_group_are_told_apart() -> None:
     rows: list[list[object]] = [
         ["Sales report", None, None],

@@ -126,7 +126,10 @@ def _two_rows(rows: Sequence[Row]) -> Labels | None:
     columns = [[row[at].strip() for row in below if at < len(row) and row[at].strip()] for at in range(width)]
     spans = spans or _groups(top, second)
     spans = [(first, last) for first, last in spans if top[first] and any(second[first + 1 : last + 1])]
-    if len(spans) == 1 and all(spans[0][0] <= at <= spans[0][1] for at in range(width) if second[at]):
+    only = (
+        spans[0] if len(spans) == 1 and not any(top[: spans[0][0]]) else None
+    )  # no column before it is named
+    if only and all(only[0] <= at <= only[1] for at in range(width) if second[at]):
         return None  # a title
     inner = [at for first, last in spans for at in range(first, last + 1)]
     if not spans or any(len(name) > _MAX_HEADER for name in (*top, *second)):
