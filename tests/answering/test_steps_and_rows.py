@@ -249,6 +249,37 @@ def test_rows_are_chosen_by_the_month_or_the_day_of_their_only_date(question: st
     assert [row.cells[0][1] for row in rows if reading.is_explained(chosen_only=True)] == walks
 
 
+@pytest.mark.parametrize(
+    ("question", "rooms"),
+    [
+        ("Which rooms are free of charge?", ["Box"]),
+        ("Which rooms cost nothing?", ["Box"]),
+        ("Which rooms are free on Monday?", []),
+        ("What is the biggest room?", ["Hall"]),
+        ("Which rooms need no key?", ["Box", "Den"]),
+        ("Which rooms are under repair?", ["Den"]),
+        ("Which rooms are under car repair?", []),
+    ],
+)
+def test_no_price_no_cell_and_the_most_seats_choose_rows(question: str, rooms: list[str]) -> None:
+    """What is free for others has a price. A word behind one that no row has is another thing than in the cells."""
+    lines = [
+        "Room: Hall; Seats: 90; Price per hour: 60, day: 340; Key: at the desk; State: open",
+        "Room: Box; Seats: 2; Price per hour: 0, day: 0; Key: none; State: open",
+        "Room: Den; Seats: 9; Price per hour: 0, day: 45; Key: -; State: repair",
+    ]
+    text = "\n".join(line.replace(", day", "; Price per day") for line in lines)
+    store = store_of([page("Rooms", lead=[("A car park is near.", []), (text, [])])], {})
+    hits = [
+        replace(hit(store, uri, rank), kind=ChunkKind.TABLE)
+        for rank, uri in enumerate(sorted(store.chunk_uris()), start=1)
+    ]
+    (table,) = tables_of(passages(hits))
+    reading = Reading.of(question, table)
+    rows = reading.rows(question, chosen_only=True) or []
+    assert [row.cells[0][1] for row in rows if reading.is_explained(chosen_only=True)] == rooms
+
+
 def test_a_row_is_no_answer_to_a_question_with_words_of_heads_alone(tmp_path: Path) -> None:
     found = ask({"cheese.csv": TABLES["cheese.csv"]}, "What is the price of a cheese?", tmp_path)
     assert found.outcome != "answered"

@@ -241,14 +241,13 @@ def _briefest(question: str, best: Judged, judged: Sequence[Judged]) -> Judged:
 
 def _is_around(one: Part, sentence: Part) -> bool:
     """Whether a part is a list, which may be all of a block, in which a sentence stands."""
-    clauses = "\n" in one.text and begins_clause(one.text)
-    return _is_list(one) and not clauses and one.start <= sentence.start < one.end
+    is_list = _is_list(one) and not ("\n" in one.text and begins_clause(one.text))
+    return is_list and one.start <= sentence.start < one.end
 
 
 def _is_list(part: Part) -> bool:
-    return part.kind == "list" or (
-        part.kind == "block" and part.start in [items.start for items in lists_of(part.passage)]
-    )
+    starts = [items.start for items in lists_of(part.passage)] if part.kind == "block" else ()
+    return part.kind == "list" or part.start in starts
 
 
 class Thresholds(NamedTuple):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from trivium.answering.table_conditions import UNITS
+from trivium.answering.comparing_words import UNITS
 from trivium.answering.table_rows import NUMBER, plain_number
 from trivium.parser.tables import cells_of
 from trivium.text.languages import ENGLISH, function_words

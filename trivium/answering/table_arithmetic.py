@@ -12,12 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from trivium.answering.comparing_words import AMBIGUOUS, PRICE
 from trivium.answering.in_force import date_of
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.table_conditions import (
-    AMBIGUOUS,
     OF_COMPUTING,
-    PRICE,
     Reading,
     asks_for_rows,
     compares_numbers,

@@ -11,8 +11,21 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import dropwhile, pairwise, takewhile
-from operator import eq, ge, gt, le, lt
+from operator import eq, gt, lt
 
+from trivium.answering.comparing_words import (
+    AMBIGUOUS,
+    COMPARED,
+    DEGREES,
+    FREE,
+    OPERATORS,
+    ORDINALS,
+    PEOPLE,
+    PRICE,
+    SIZE,
+    SUPERLATIVE,
+    UNITS,
+)
 from trivium.answering.table_dates import PERIOD, days_of, within
 from trivium.answering.table_rows import Row, Table, numbers, yes_or_no
 from trivium.text.normalise import NUMBER_WORDS, terms, words
@@ -41,72 +54,8 @@ _ENDS_NOUN = frozenset(
 )
 _LOGIC = frozenset(words("or nor but than more less fewer most least neither either except"))
 """Words that say how conditions belong together, or that compare: what is left of them is not understood."""
-PRICE = "price cost fee charge rate rent tariff fare amount total"
 _VALID = "since from until valid created updated changed"
 """Heads of days that begin or end a time in which other days are, too."""
-_SIZE, _HEIGHT, _YEAR = "area size surface capacity volume", "height elevation altitude", "built year founded"
-_DEGREES = {
-    word: (sign, about)
-    for said, sign, about in (
-        ("dearest dearer expensive", 1, PRICE),
-        ("cheapest cheaper", -1, PRICE),
-        ("largest larger biggest bigger", 1, _SIZE),
-        ("smallest smaller", -1, _SIZE),
-        ("longest longer", 1, "length duration distance"),
-        ("shortest shorter", -1, "length duration distance"),
-        ("highest higher tallest", 1, _HEIGHT),
-        ("lowest lower", -1, _HEIGHT),
-        ("deepest deeper", 1, "depth"),
-        ("heaviest heavier", 1, "weight mass"),
-        ("lightest lighter", -1, "weight mass"),
-        ("widest wider", 1, "width"),
-        ("fastest faster", 1, "speed"),
-        ("slowest slower", -1, "speed"),
-        ("oldest", -1, _YEAR),
-        ("newest", 1, _YEAR),
-        ("most", 1, ""),
-        ("fewest least", -1, ""),
-    )
-    for word in said.split()
-}
-"""Whether a degree asks for high (1) or low (-1) numbers, and heads of columns that it speaks of. Those without heads,
-and the others too, may be followed by the head ("the most votes", "the lowest price").
-"""
-_ORDINALS = {"second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
-_SUPERLATIVE = re.compile(
-    rf"(?<!\bat )(?:\b(?:(?P<place>{'|'.join(_ORDINALS)})|(?P<count>\d{{1,2}})) )?"
-    rf"\b(?:(?P<sign>most|least) expensive|(?P<word>{'|'.join(word for word in _DEGREES if word.endswith('st'))}))\b"
-    r"(?: (?P<behind>\d{1,2})\b)?"
-)
-_OPERATORS = {
-    said: compare
-    for operators, compare in (
-        ("no more than|not more than|at most|up to", le),
-        ("no less than|no fewer than|not less than|at least|since", ge),
-        ("more than|greater than|over|above|exceeding|after", gt),
-        ("less than|fewer than|under|below|before", lt),
-        ("exactly", eq),
-    )
-    for said in operators.split("|")
-}
-UNITS = {
-    word: unit
-    for unit, said in (
-        *(("eur", "eur euro euros €"), ("usd", "usd dollar dollars $"), ("gbp", "gbp pound pounds £")),
-        *(("m", "m metre metres meter meters"), ("m²", "m² m2 sqm"), ("km", "km kilometres kilometers")),
-        *(("kg", "kg kilo kilos kilograms"), ("l", "l litre litres"), ("h", "h hour hours")),
-        *(("min", "min minute minutes"), ("%", "% percent"), ("kw", "kw kilowatts"), ("cm", "cm")),
-    )
-    for word in said.split()
-}
-_COMPARED = re.compile(
-    rf"(?:\b(?P<word>[\w²]{{1,30}}) )?"
-    rf"(?:\b(?P<operator>{'|'.join(_OPERATORS)}|(?P<degree>{'|'.join(w for w in _DEGREES if w.endswith('er'))}) than) )?"
-    r"(?<![\w/.,-])(?P<currency>[€$£])?(?P<value>\d{1,9}(?:[.,]\d{1,6})?)(?!\d|[\w/.,-]\d)"
-    r"(?: ?(?P<behind>[€%]|[a-z²]{1,30}))?"
-)
-AMBIGUOUS = re.compile(r"(?<![\d.,])(?:\d{1,3}\.\d{3}|0,\d{3})(?![\d.,])")
-"""Numbers that are thousands in one country and decimals in another."""
 _ITEMS = re.compile(r"[,;/](?!\d)| and ")
 _LONGEST = 8
 """Words of a cell that a question may name."""
@@ -115,7 +64,7 @@ _LONGEST = 8
 def selects_rows(question: str) -> bool:
     """Whether a question asks for what a condition or a superlative selects, in English."""
     asked = words(question)[:4]
-    superlative = _SUPERLATIVE.search(_with_digits(question)) is not None
+    superlative = SUPERLATIVE.search(_with_digits(question)) is not None
     return "which" in asked or superlative or (compares_numbers(question) and not ASKING.isdisjoint(asked))
 
 
@@ -126,7 +75,7 @@ def asks_for_rows(question: str) -> bool:
 
 def compares_numbers(question: str) -> bool:
     """Whether a question compares with a number ("more than 4 berths")."""
-    return any(map(_compares, _COMPARED.finditer(question.lower())))
+    return any(map(_compares, COMPARED.finditer(question.lower())))
 
 
 def _compares(match: re.Match[str]) -> bool:
@@ -165,7 +114,7 @@ class Reading:
         rows are asked for: by at least one condition, which may be a superlative.
         """
         asked = _with_digits(question)
-        superlative = _SUPERLATIVE.search(asked) if chosen_only else None
+        superlative = SUPERLATIVE.search(asked) if chosen_only else None
         if superlative is not None:
             asked = f"{asked[: superlative.start()]}{asked[superlative.end() :]}"
         chosen: list[Sequence[Row]] = []
@@ -175,9 +124,14 @@ class Reading:
         if period is not None and dated is not None:
             chosen.append(dated)
             asked = f"{asked[: period.start()]}{asked[period.end() :]}"
+        free = FREE.search(asked)
+        without_price = None if free is None else self._free()
+        if free is not None and without_price is not None:
+            chosen.append(without_price)
+            asked = f"{asked[: free.start()]}{asked[free.end() :]}"
         if not chosen_only:
             self.known |= OF_COMPUTING
-        for match in list(_COMPARED.finditer(asked)):
+        for match in list(COMPARED.finditer(asked)):
             rows = self._by_number(match)
             if rows is None and _compares(match):
                 return None
@@ -247,8 +201,8 @@ class Reading:
 
     def _by_number(self, match: re.Match[str]) -> list[Row] | None:
         """Return the rows with a number as it is asked for, in the only column that it can be about."""
-        sign, about = _DEGREES.get(match["degree"] or "", (0, ""))
-        compare = _OPERATORS.get(match["operator"] or "", eq)
+        sign, about = DEGREES.get(match["degree"] or "", (0, ""))
+        compare = OPERATORS.get(match["operator"] or "", eq)
         if sign:
             compare = gt if sign > 0 else lt
         if AMBIGUOUS.search(match["value"]):
@@ -300,6 +254,17 @@ class Reading:
         rows = zip(self.table.filled[head], columns[head], strict=True)
         return [row for (row, _), day in rows if within(period, day)]
 
+    def _free(self) -> list[Row] | None:
+        """Return the rows of which every price is 0; None if there are no prices."""
+        prices = [
+            (row, value)
+            for head, column in self.table.filled.items()
+            if self.table.is_about(head, PRICE)
+            for (row, _), value in zip(column, numbers([cell for _, cell in column]), strict=False)
+        ]
+        dear = [row for row, value in prices if value]
+        return [row for row in dict(prices) if row not in dear] if prices else None
+
     def _units(self, head: str) -> set[str]:
         """Return the units that a head and its first cell name."""
         cell = self.table.filled[head][0][1]
@@ -310,7 +275,7 @@ class Reading:
         """Return the numbers of the one column that a superlative is about, by row, those asked for the highest; None if
         it is not certain which column that is.
         """
-        sign, about = _DEGREES[superlative["word"] or "expensive"]
+        sign, about = DEGREES[superlative["word"] or "expensive"]
         sign = -sign if superlative["sign"] == "least" else sign
         columns = {
             head: values
@@ -326,6 +291,7 @@ class Reading:
             lambda head: not about and self.table.is_about(head, " ".join(behind)),
             lambda head: head not in self.used and not named.isdisjoint(self.table.stems(head)),
             lambda head: self.table.is_about(head, about),
+            lambda head: about == SIZE and self.table.is_about(head, PEOPLE),
         )
         if head is None:
             return None
@@ -351,7 +317,7 @@ class Reading:
         chosen: dict[str, list[Row]] = {}
         for (phrase, head), rows in sorted(rows_with.items(), key=lambda one: -len(one[0][0])):
             named = f" {phrase} " in self.rest and not self.asked.isdisjoint(phrase.split())
-            if not named or (phrase.isdecimal() and not by_number):
+            if not named or (phrase.isdecimal() and not by_number) or self._is_of_a_compound(phrase, rows):
                 continue
             if any(said == phrase and set(other) != set(rows) for (said, _), other in rows_with.items()):
                 return None
@@ -360,6 +326,12 @@ class Reading:
             self.used.add(head)
         return list(chosen.values())
 
+    def _is_of_a_compound(self, phrase: str, rows: Sequence[Row]) -> bool:
+        """Whether a question says a word of cells behind one that no head and no such row has ("the customer day")."""
+        before = self.rest[: self.rest.index(f" {phrase} ")].split()[-1:]
+        alone = self.asked.intersection(before) - self.table.heads - self.noun - _BEFORE_A_STATE
+        return " " not in phrase and bool(alone) and not any(alone <= row.said for row in rows)
+
     def _by_yes(self, *, counts: bool, says: bool) -> list[list[Row]]:
         """Return for each column that is named and says yes or no in most rows the rows that say yes, or no. With
         ``counts`` a number above zero says yes.
@@ -367,9 +339,8 @@ class Reading:
         chosen = []
         for head, column in self.table.columns.items():
             said = [yes_or_no(cell) for _, cell in column]
-            known = 2 * said.count(None) < len(said) and (
-                counts or not any(cell.isdecimal() for _, cell in column)
-            )
+            known = 2 * said.count(None) < len(said) or (not says and False in said)
+            known = known and (counts or not any(cell.isdecimal() for _, cell in column))
             if known and head not in self.used and self.table.is_about(head, self.rest):
                 chosen.append([row for (row, _), yes in zip(column, said, strict=True) if yes is says])
                 self.used.add(head)
@@ -408,7 +379,7 @@ def _best(rows: Sequence[Row], ranked: Mapping[Row, float], superlative: re.Matc
     """
     rows = [row for row in rows if row in ranked]
     values = sorted({ranked[row] for row in rows}, reverse=True)
-    place = _ORDINALS.get(superlative["place"] or "", 1)
+    place = ORDINALS.get(superlative["place"] or "", 1)
     count = int(superlative["count"] or superlative["behind"] or 1)
     wanted = values[place - 1 : place] if count == 1 else values[:count]
     best = [row for row in rows if ranked[row] in wanted]

@@ -17,7 +17,7 @@ from trivium.text.normalise import words
 from trivium.types import ChunkKind
 
 _YES = frozenset(["yes", "y", "true", "x", "ja", "oui", "sí", "si", "✓", "✔", "☑", "✅"])
-_NO = frozenset(["no", "n", "false", "nein", "non", "nee", "✗", "✘", "☐", "❌", "-", "–", "—"])
+_NO = frozenset(["no", "none", "n", "false", "nein", "non", "nee", "✗", "✘", "☐", "❌", "-", "–", "—"])
 _MISSING = frozenset(["", "-", "–", "—", "n/a"])
 NUMBER = re.compile(r"[-−]?(?:\d{1,3}(?:[,\u00a0\u202f’]\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?)")
 _THOUSANDS = re.compile(r"[,\u00a0\u202f’](?=\d{3}(?!\d))")
