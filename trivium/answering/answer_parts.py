@@ -49,6 +49,11 @@ class Part:
         """What an answer says of it."""
         return "\n".join(one.text for one in self.more) or self.text
 
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a list, or more than a sentence of a passage that is one."""
+        return self.kind == "list" or (self.kind == "block" and self.passage.hit.kind == ChunkKind.LIST)
+
 
 def parts_of(offered: Sequence[NumberedPassage]) -> list[Part]:
     """Return the distinct parts of some passages, in their order."""

@@ -178,10 +178,10 @@ def fitted(judged: Sequence[Judged], *, steps: bool = False) -> Judged:
     """Return the part that answers, as the most probable one of ``judged``: the whole list in place of its beginning
     or of an item that says less of the question, a row in place of several if it says as much, and a much shorter
     sentence inside of it that is about as probable. What announces a list by a colon is not an answer without it. Where
-    ``steps`` are asked for, the list that a sentence stands in is taken for it.
+    ``steps`` are asked for, the list that a sentence stands in is taken for it, and a list goes before what says as much.
     """
     about_as_probable = [one for one in judged if one.probability >= _AS_PROBABLE * judged[0].probability]
-    best = max(about_as_probable, key=lambda one: (one.covered, steps and _is_list(one.part)))
+    best = max(about_as_probable, key=lambda one: (one.covered, steps and one.part.is_list))
     if steps and best.part.kind == "sentence":
         around = [one for one in judged if one.passage is best.passage and _is_around(one.part, best.part)]
         best = min(around, key=lambda one: one.part.end - one.part.start, default=best)
@@ -241,13 +241,10 @@ def _briefest(question: str, best: Judged, judged: Sequence[Judged]) -> Judged:
 
 def _is_around(one: Part, sentence: Part) -> bool:
     """Whether a part is a list, which may be all of a block, in which a sentence stands."""
-    is_list = _is_list(one) and not ("\n" in one.text and begins_clause(one.text))
-    return is_list and one.start <= sentence.start < one.end
-
-
-def _is_list(part: Part) -> bool:
-    starts = [items.start for items in lists_of(part.passage)] if part.kind == "block" else ()
-    return part.kind == "list" or part.start in starts
+    lists = [items.start for items in lists_of(one.passage)] if one.kind == "block" else ()
+    is_list = one.kind == "list" or one.start in lists
+    clauses = "\n" in one.text and begins_clause(one.text)
+    return is_list and not clauses and one.start <= sentence.start < one.end
 
 
 class Thresholds(NamedTuple):

@@ -28,6 +28,7 @@ from trivium.answering.comparing_words import (
 )
 from trivium.answering.table_dates import PERIOD, days_of, within
 from trivium.answering.table_rows import Row, Table, numbers, yes_or_no
+from trivium.graph.schema import headings_of
 from trivium.text.normalise import NUMBER_WORDS, terms, words
 
 ASKING = frozenset(words("which what who whom whose where list show name"))
@@ -255,7 +256,10 @@ class Reading:
         return [row for (row, _), day in rows if within(period, day)]
 
     def _free(self) -> list[Row] | None:
-        """Return the rows of which every price is 0; None if there are no prices."""
+        """Return the rows of which every price is 0; None if there are no prices, or of what has another heading."""
+        nearest = headings_of(self.table.rows[0].passage.hit.section)[-1]
+        if self.noun.isdisjoint(self.table.stems(f"{self.table.first} {nearest}")):
+            return None
         prices = [
             (row, value)
             for head, column in self.table.filled.items()
