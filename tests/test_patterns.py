@@ -61,7 +61,9 @@ GIVEN: dict[str, Any] = {
     "pattern": "[Tt]he chain",
     "patterns": ["*cold*chain*"],
     "run": ["cold", "chain"],
+    "says": r"(?: (?:=|means?\b)|: )",
     "self": SimpleNamespace(name="cold chain"),
+    "word": "chain",
     "words": ["cold", "chain"],
 }
 """Values for the variables of functions that make a pattern."""

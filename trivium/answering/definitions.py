@@ -30,12 +30,12 @@ def definition_asked(question: str, offered: Sequence[NumberedPassage]) -> Part 
         return None
     says = _SAYS if asked["known"] else rf"(?:{_SAYS}|: )"
     word = rf"{re.escape(asked['word'])}[\"'”’]?(?: \([^)]*\))?"
-    defines = re.compile(
+    begins = re.compile(
         rf"(?:.*\. )?\W{{0,3}}(?:\d[\d.]*\W{{1,3}})?(?:(?:an?|the) )?{word}(?:{says}|(?<=[\"”’]) (?:is|are)\b)"
         rf"|.*[,;] {word} =",
         re.IGNORECASE | re.DOTALL,
     )
-    found = [part for passage in offered for part in _sentences(passage) if defines.match(part.text)]
+    found = [part for passage in offered for part in _sentences(passage) if begins.match(part.text)]
     return found[0] if len({part.passage.hit.document for part in found}) == 1 else None
 
 
