@@ -29,12 +29,12 @@ os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
 
 ASKS_SHARED_SERVERS = re.compile(
     r"tests/graph/neo4j/|tests/browser/test_neo4j_"
-    r"|tests/e2e/test_(neo4j_faults|neo4j_hostile|neo4j_two_servers|explore_(guide|names)|your_own_data)\.py"
+    r"|tests/e2e/test_(neo4j_faults|neo4j_hostile|neo4j_server|neo4j_two_servers|explore_(guide|names)|your_own_data)\.py"
     r"|.*\[neo4j"
 )
 """Of the ids of tests: those that ask one of the shared servers."""
 
-OLDER = re.compile(r".*[\[-]neo4j[-_]5")
+OLDER = re.compile(r".*[\[-]neo4j[-_]5|tests/e2e/test_neo4j_server\.py")
 """Those of them that ask the older of the two servers; no test asks both. Where the version cannot matter a test asks the
 newer one: each needs its first queries to become fast."""
 

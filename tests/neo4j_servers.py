@@ -23,10 +23,14 @@ from trivium.errors import TriviumError
 TOOL = Path(__file__).parents[1] / "tools" / "neo4j" / "server"
 V5 = "5.26.30"
 V2026 = "2026.08.1"
+_GIVEN = {V5: "TRIVIUM_TEST_NEO4J_5", V2026: "TRIVIUM_TEST_NEO4J_2026"}
 MEMORY = ("--heap", "1g", "--page-cache", "256m")
 SHORT_LIVED = "-XX:TieredStopAtLevel=1"
 """Options of Java: what it would spend on compiling a second time does not come back in the minutes of a run (81 seconds
 of the processor against 141, for 150 tests of one server)."""
+STRANGE_HOME = "a home, né (1)"
+"""A name that shells, Java and neo4j-admin may stumble over."""
+STRANGE_PASSWORD = '@ "strange" \\pass#word, é'
 _TIMEOUT = 1200.0
 """Seconds; the first start fetches the jars."""
 
@@ -101,25 +105,30 @@ def own_server(home: Path, version: str, *options: str, password: str | None = N
 
 @pytest.fixture(scope="session")
 def neo4j_5(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """A server of the LTS release."""
-    with _server(V5, "TRIVIUM_TEST_NEO4J_5", tmp_path_factory) as server:
+    """A server of the LTS release, in a folder and with a password that things may stumble over."""
+    home = tmp_path_factory.mktemp("neo4j") / STRANGE_HOME
+    with _server(V5, home, STRANGE_PASSWORD) as server:
         yield server
 
 
 @pytest.fixture(scope="session")
 def neo4j_2026(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server of the current release."""
-    with _server(V2026, "TRIVIUM_TEST_NEO4J_2026", tmp_path_factory) as server:
+    with _server(V2026, tmp_path_factory.mktemp("neo4j") / V2026) as server:
         yield server
 
 
+def started_here(version: str) -> bool:
+    """Whether the shared server of a version is started by the tests, not given to them."""
+    return not os.environ.get(_GIVEN[version])
+
+
 @contextmanager
-def _server(version: str, variable: str, folders: pytest.TempPathFactory) -> Iterator[Server]:
-    given = os.environ.get(variable)
-    if given:
-        yield Server.from_json(Path(given).read_text("utf-8"))
+def _server(version: str, home: Path, password: str | None = None) -> Iterator[Server]:
+    if not started_here(version):
+        yield Server.from_json(Path(os.environ[_GIVEN[version]]).read_text("utf-8"))
         return
-    with own_server(folders.mktemp("neo4j") / version, version) as server:
+    with own_server(home, version, password=password) as server:
         yield server
 
 
