@@ -190,6 +190,18 @@ def test_rows_are_shown_if_what_is_asked_for_is_in_them_but_not_certain(engine: 
     assert engine.ask("How many people live in Paris altogether?").outcome == "absent"
 
 
+@pytest.mark.parametrize("asked", ["must save in the coming year", "get less money in 2026 than in 2025"])
+def test_the_rows_that_a_question_may_select_are_shown(asked: str, tmp_path: Path) -> None:
+    """A table of them is no proof that there are none; without one they are not in the collection."""
+    budget = "Department,2025,2026\nFiction,31000,33500\nMusic,12000,9500\nMaps,3200,3200"
+    files = {"budget.csv": budget, "cats.md": "# Cats\n\nCats sleep most of the day.\n"}
+    with Engine.create(tmp_path / "store", "minilm") as opened:
+        opened.add_files(files, workers=1)
+        found, other = (opened.ask(f"Which {rows} {asked}?") for rows in ("departments", "animals"))
+    assert found.outcome == "closest" and "Department: Music; 2025: 12000; 2026: 9500" in found.text
+    assert other.outcome == "absent"
+
+
 @pytest.mark.parametrize(
     ("table", "question"),
     [

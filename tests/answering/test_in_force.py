@@ -84,6 +84,7 @@ def test_what_is_about_something_else_is_no_disagreement(other: str, tmp_path: P
         ("They lapse on 31 March.", "They lapse on 30 June.", True, True),
         ("They lapse on 31 March.", "They lapse on 30 June.", False, False),
         ("Carries 1,500 kg.", "Carries 1500 kg.", False, False),
+        ("A loan costs 4 euros.", "Item: Loan; Price: 4.50 €", False, True),
         ("Founded in 1987.", "Founded in 1988.", False, False),
         ("7.3 Call 0555 2300-77.", "6.1 Call 0555 2300-12.", False, False),
         ("A cluster has 3 nodes.", "Nodes: 5", False, False),

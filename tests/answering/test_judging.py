@@ -228,7 +228,7 @@ def test_the_sentence_that_defines_a_word_answers_what_it_means(question: str, s
     """Not what only says something of it, nor if documents differ; behind a colon may be a value of what is known."""
     texts = [
         "ILL = loan, weeding = taking out.\n1.3 “Downtime” is, all told, a minute.\nOffice hours are those with light."
-        "\nBay: a place.\nThe price is 4 euros.\nDowntime is rare. A fee is a sum.",
+        "\nBay: a place.\nThe price is a matter of taste.\nDowntime is rare. A fee is a sum.",
         "A fee is a share.",
     ]
     offered = [
@@ -273,6 +273,17 @@ def test_the_newer_document_answers() -> None:
     told, unrelated = (Judged(sentence_of(one, one.body), 0.2) for one in (change, other))
     assert answering([before, told], "What does the flat cost?") is told
     assert answering([before, unrelated], "What does the flat cost?") is before
+    mail = read("The flat is 36 euros from today, not 32.", document="note.eml")
+    assert (
+        answering([before, Judged(sentence_of(mail, mail.body), 0.2)], "How much is the flat?").passage
+        is mail
+    )
+    row = Judged(sentence_of(new, "Item: Flat; Rate: 36.50 €"), 0.2, covered=0.5)
+    assert answering([first._replace(covered=1.0), row], "What does the flat cost?") is row, (
+        "an amount is a cost"
+    )
+    less = row._replace(covered=0.1)
+    assert answering([first._replace(covered=1.0), less], "What does the flat cost?") is not less
     span = read("", document="fees 2024-26.csv")
     assert date_of(span) == (2026,) > date_of(read("", document="2025-11.txt"))
     manual = read("Heat the oven for 75 minutes.", document="manual.pdf")
@@ -365,6 +376,11 @@ def test_who_asks_when_in_a_month_is_not_told_a_day_of_another() -> None:
     for asked, missing in [("When is the fen in May?", ["May"]), ("When is the fen in March?", [])]:
         assert unsaid(asked, fen) == missing
     assert unsaid("Who guides the fen in May?", fen) == [], "a day may be the beginning of a time"
+    since = read(
+        "Walk: Fen; Since: 14 March; Hours: 9 to 5\nWalk: Moor; Since: 2 May; Hours: all", ChunkKind.TABLE
+    )
+    open_since = part(since, "Walk: Fen; Since: 14 March; Hours: 9 to 5", "row")
+    assert unsaid("When is the fen open in May?", open_since) == []
 
 
 def below(headings: str, text: str) -> NumberedPassage:

@@ -232,6 +232,7 @@ def test_what_is_done_with_rows_needs_no_column(question: str, points: list[str]
         ("Which walks are after March 2026?", ["Moor"]),
         ("Which walks are in June?", []),
         ("Which walks are valid from March 2026?", ["Heath", "Fen", "Moor"]),
+        ("Which walks are valid in March 2026?", []),
         ("Which huts are in March?", []),
     ],
 )
@@ -259,6 +260,7 @@ def test_rows_are_chosen_by_the_month_or_the_day_of_their_only_date(question: st
         ("Which rooms need no key?", ["Box", "Den"]),
         ("Which rooms are under repair?", ["Den"]),
         ("Which rooms are under car repair?", []),
+        ("Which rooms don't need a key?", ["Box", "Den"]),
     ],
 )
 def test_no_price_no_cell_and_the_most_seats_choose_rows(question: str, rooms: list[str]) -> None:
@@ -278,6 +280,30 @@ def test_no_price_no_cell_and_the_most_seats_choose_rows(question: str, rooms: l
     reading = Reading.of(question, table)
     rows = reading.rows(question, chosen_only=True) or []
     assert [row.cells[0][1] for row in rows if reading.is_explained(chosen_only=True)] == rooms
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "expected"),
+    [
+        ("Which rooms are free of charge?", "Box; Rent: 0; Fee: on request\nRoom: Den; Rent: 0; Fee: 0", []),
+        ("What is the largest boat?", "Eel; Length: 9 m; Seats: 4\nBoat: Gull; Length: 7 m; Seats: 6", []),
+        (
+            "What is the largest boat?",
+            "Eel; Length: 9 m; Deck: oak\nBoat: Gull; Length: 7 m; Deck: ash",
+            ["Eel"],
+        ),
+        ("Which walks are in May 2026?", "Fen; On: 4 May\nWalk: Moor; On: 2 March", ["Fen"]),
+        ("Which walks are in May 2027?", "Fen; On: 4 May\nWalk: Moor; On: 2 March", []),
+    ],
+)
+def test_what_a_table_leaves_open_chooses_no_rows(question: str, rows: str, expected: list[str]) -> None:
+    """A price that is no number, which of two sizes is meant, a year that is not above the days."""
+    first = question.split()[1].removesuffix("s").capitalize() if "Which" in question else "Boat"
+    store = store_of([page("Plan 2026", lead=[(f"{first}: {rows}", [])])], {})
+    (table,) = tables_of(passages([replace(hit(store, "Plan 2026#chunk-1", 1), kind=ChunkKind.TABLE)]))
+    reading = Reading.of(question, table)
+    found = reading.rows(question, chosen_only=True) or []
+    assert [row.cells[0][1] for row in found if reading.is_explained(chosen_only=True)] == expected
 
 
 def test_a_row_is_no_answer_to_a_question_with_words_of_heads_alone(tmp_path: Path) -> None:

@@ -18,17 +18,19 @@ _ASKED = re.compile(
     r"(?: in (?:the|our|this) [^,]{1,60})?",
     re.IGNORECASE,
 )
-_SAYS = r" (?:=|means?\b|stands? for\b|refers? to\b|(?:is|are) (?:an?|the|any|what|when|where|how|those)\b)"
+_MEANS = r" (?:=|means?\b|stands? for\b|refers? to\b)"
+_IS = r" (?:is|are) (?:an?|the|any|what|when|where|how|those)\b|: "
 
 
 def definition_asked(question: str, offered: Sequence[NumberedPassage]) -> Part | None:
     """Return the sentence that defines the word a question asks for: "Downtime is a minute in which ...", "ILL = ...".
-    None if no document does, or several do. Behind a colon stands a value of what the question knows ("the price").
+    None if no document does, or several do. "The price is ..." and "Price: ..." tell something else of what the question
+    knows ("the price").
     """
     asked = _ASKED.fullmatch(without_closing_marks(question))
     if asked is None:
         return None
-    says = _SAYS if asked["known"] else rf"(?:{_SAYS}|: )"
+    says = _MEANS if asked["known"] else rf"(?:{_MEANS}|{_IS})"
     word = rf"{re.escape(asked['word'])}[\"'”’]?(?: \([^)]*\))?"
     begins = re.compile(
         rf"(?:.*\. )?\W{{0,3}}(?:\d[\d.]*\W{{1,3}})?(?:(?:an?|the) )?{word}(?:{says}|(?<=[\"”’]) (?:is|are)\b)"

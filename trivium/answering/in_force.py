@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
+from trivium.answering.comparing_words import PRICE
 from trivium.answering.judge_parts import Judged
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity
@@ -115,11 +116,16 @@ def _others(
 ) -> list[Judged]:
     """Return the most probable sentence or row of each other document that states another value of the same thing."""
     own = _sentence_in(best, judged)
-    about = own.passage.said_by(own.text).intersection(best.passage.analyzer.question_terms(question))
+    asked = frozenset(best.passage.analyzer.question_terms(question))
+    about = own.passage.said_by(own.text) & asked
+    prices = about.intersection(best.passage.analyzer.terms(PRICE))  # an amount need not say that it is one
+    weigh = rarity_of([question]) if prices else None
     days = _DAYS.search(question) is not None
     found: dict[str, Judged] = {}
     for one in judged:
         less = own.covered - one.covered
+        if weigh is not None:
+            less -= 1 - weigh.covered(asked, asked - (prices - one.passage.said_by(one.text)))
         document = one.passage.hit.document
         if (
             document != best.passage.hit.document

@@ -10,10 +10,12 @@ from trivium.answering.answer_parts import Part
 from trivium.answering.asked_kind import asks_when
 from trivium.answering.evidence import NUMBER, VERSION, YEAR
 from trivium.answering.passages import NumberedPassage
-from trivium.answering.table_dates import PERIOD, day_of, within
+from trivium.answering.table_dates import LASTING, PERIOD, day_of, within
 from trivium.answering.table_rows import rows_of
 from trivium.graph.schema import headings_of
+from trivium.parser.tables import cells_of
 from trivium.text.identifiers import identifiers_of
+from trivium.text.normalise import words
 
 _CODE = re.compile(r"(?<![\w/.-])[A-Z]{1,6}(?:-\d{2,8}|\d{3,8})(?![\w-]|\.\d)")
 """A code of letters and digits: HP-250, E511. Fewer digits may be a size or a vitamin."""
@@ -31,6 +33,7 @@ _ADDRESSES = (
 )
 """Questions for addresses, and what these have."""
 _WORD = re.compile(r"\w+")
+_LASTING = frozenset(words(LASTING))
 
 
 def unsaid(question: str, part: Part, offered: Sequence[NumberedPassage] = ()) -> list[str]:
@@ -67,7 +70,8 @@ def unsaid(question: str, part: Part, offered: Sequence[NumberedPassage] = ()) -
             missing.append(name)
     missing += _under_another(question, part, offered)
     period = PERIOD.search(question) if part.kind == "row" and asks_when(question) else None
-    day = None if period is None else day_of(part.text)
+    cells = [cell for head, cell in cells_of(part.text) if _LASTING.isdisjoint(words(head))]
+    day = None if period is None else day_of("; ".join(cells))
     if period is not None and day is not None and not within(period, day):
         missing.append(period["name"])
     plain = _DATED.sub("", part.shown)

@@ -153,7 +153,7 @@ def quote(
     of_each = outright and comparison is not None and len(each) == len(comparison.names)
     of_each = of_each and min(one.probability for one in each) >= nothing
     if not (near or named or of_each or are_about(judgement, alone, embedder.identity)):
-        # What cannot be computed for certain can be counted by whoever sees the rows.
+        # What cannot be computed or selected for certain can be by whoever sees the rows.
         tables = [one for one in offered if has_what_to_compute(question, one)]
         return _closest(tables[:BEST], judged) if tables else absent()
     below = [one for one in judged[:_MOST_JUDGED] if headings_of(one.passage.hit.section)[1:]]
@@ -161,7 +161,8 @@ def quote(
         return _answered([whole(_headed(below, question, rarity, embedder))])
     lacking = unsaid(question, best.part, offered) if outright and best is not None else []
     if best is not None and lacking and not of_each:
-        same = [one for one in offered if one.hit.document == best.passage.hit.document]
+        own = best.passage.hit.document
+        same = [one for one in offered if one.hit.document == own or has_what_to_compute(question, one)]
         said_elsewhere = any(one in passage.words for one in lacking for passage in same)
         return _closest(offered[:BEST], judged) if said_elsewhere else absent(lacking)
     enough = sure_from(embedder.identity, risk)

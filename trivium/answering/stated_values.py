@@ -14,7 +14,8 @@ from trivium.text.normalise import words
 
 CHANGED = re.compile(
     r"\b(?:from\b.{1,40}\bto\b|instead of|no longer|(?:rise|raise|lower|increase|reduce|replace)[sd]?\b|goes (?:up|down)"
-    r"|(?:is|are) now\b|(?:it|they|this) (?:was|were)\b|previously|formerly|not\b.{1,40}\bas (?:printed|stated|written))",
+    r"|,\s+not\s+[€$£]?\d|(?:is|are) now\b|(?:it|they|this) (?:was|were)\b|previously|formerly"
+    r"|not\b.{1,40}\bas (?:printed|stated|written))",
     re.IGNORECASE,
 )
 """How a text says that something else was true before."""
@@ -27,7 +28,7 @@ _VALUE = re.compile(
     r"|\b(?P<setting>[a-z]{2,12}):(?P<level>\d{1,6})\b"
 )
 _PHONE = re.compile(r"(?<!\w)\+?0\d{1,5}(?:[ /-]\d{1,6})+")
-_NUMBERING = re.compile(r"\s*(?:\d{1,3}(?:\.\d{1,3})+\.?|\(?\w{1,2}[.)])\s")
+_NUMBERING = re.compile(r"\A\s*(?:\d{1,3}(?:\.\d{1,3})+\.?|\(?\w{1,2}[.)])\s")
 _IN_BRACKETS = re.compile(r"\(([^()]{1,20})\)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _MONTHS = frozenset(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])
@@ -58,7 +59,7 @@ def values_of(text: str) -> list[Value]:
     """
     cells = [cell for line in text.splitlines() for cell in cells_of(line)]
     if not any(head for head, _ in cells):
-        cells = [("", text)]
+        cells = [("", _NUMBERING.sub("", text, count=1))]
     years = [max(_YEAR.findall(head), default="") for head, _ in cells]
     cells = [cell for cell, year in zip(cells, years, strict=True) if year in ("", max(years))]
     common = [cell for head, cell in cells if words(head) == ["unit"] and len(words(cell)) == 1]
@@ -109,7 +110,7 @@ def _by_kind(text: str) -> dict[str, list[str]]:
 
 
 def _in_sentence(text: str) -> Iterator[Value]:
-    text = _PHONE.sub("", text[len(number[0]) :] if (number := _NUMBERING.match(text)) else text)
+    text = _PHONE.sub("", text)
     matches = list(_VALUE.finditer(text))
     found = [_value(match) for match in matches]
     for order in (range(len(found) - 1, 0, -1), range(len(found))):

@@ -20,6 +20,7 @@ from trivium.answering.table_conditions import (
     Reading,
     asks_for_rows,
     compares_numbers,
+    selects_rows,
 )
 from trivium.answering.table_rows import (
     MOST_ROWS,
@@ -86,8 +87,13 @@ def to_compute(question: str, is_row: bool, text: str) -> bool:
 
 
 def has_what_to_compute(question: str, passage: NumberedPassage) -> bool:
-    """Whether a passage has rows of a table and all that a question asks to count or to add up."""
-    if kind_of(question) is None or not rows_of(passage):
+    """Whether a passage has rows of a table, and all that a question asks to count or to add up, or as its first column
+    what the question asks to select.
+    """
+    if kind_of(question) is None:
+        tables = tables_of([passage]) if selects_rows(question) else []
+        return any(Reading.of(question, table).names_rows() for table in tables)
+    if not rows_of(passage):
         return False
     asked = frozenset(passage.analyzer.question_terms(question)) - OF_COMPUTING
     return bool(asked) and asked <= passage.said

@@ -26,7 +26,7 @@ from trivium.answering.comparing_words import (
     SUPERLATIVE,
     UNITS,
 )
-from trivium.answering.table_dates import PERIOD, days_of, within
+from trivium.answering.table_dates import LASTING, PERIOD, Day, days_of, within
 from trivium.answering.table_rows import Row, Table, numbers, yes_or_no
 from trivium.graph.schema import headings_of
 from trivium.text.normalise import NUMBER_WORDS, terms, words
@@ -43,7 +43,7 @@ OF_COMPUTING = frozenset(
 )
 """Words that ask for a value, or to compare, and those for whatever the rows are."""
 _NOW = frozenset(terms("now right currently present moment today presently still all"))
-_BEFORE_A_VERB = frozenset(terms("are is was were be being can will may must do does did"))
+_BEFORE_A_VERB = frozenset(terms("are is was were be being can will may must do does did not"))
 _BEFORE_A_STATE = frozenset(terms("under in on at being"))
 """How cells begin that a question says with a verb ("under repair")."""
 _OF_THE = frozenset(words("of the our your these all"))
@@ -55,8 +55,8 @@ _ENDS_NOUN = frozenset(
 )
 _LOGIC = frozenset(words("or nor but than more less fewer most least neither either except"))
 """Words that say how conditions belong together, or that compare: what is left of them is not understood."""
-_VALID = "since from until valid created updated changed"
-"""Heads of days that begin or end a time in which other days are, too."""
+_NOTED = "created updated changed"
+"""Heads of days that are about the row, and are meant only if they are named."""
 _ITEMS = re.compile(r"[,;/](?!\d)| and ")
 _LONGEST = 8
 """Words of a cell that a question may name."""
@@ -84,8 +84,9 @@ def _compares(match: re.Match[str]) -> bool:
 
 
 def _with_digits(question: str) -> str:
-    """Return a question in lower case with its number words as digits."""
-    text = " ".join(NUMBER_WORDS.get(word, word) for word in question.lower().split())
+    """Return a question in lower case with its number words as digits, and "do not" for "don't"."""
+    said = re.sub(r"n['’]t\b", " not", question.lower())
+    text = " ".join(NUMBER_WORDS.get(word, word) for word in said.split())
     return text.replace("square metres", "m²").replace("square meters", "m²").rstrip("?.! ")
 
 
@@ -121,8 +122,11 @@ class Reading:
         chosen: list[Sequence[Row]] = []
         equal = 0
         period = PERIOD.search(asked)
-        dated = None if period is None else self._by_date(period)
-        if period is not None and dated is not None:
+        days = {} if period is None else self._days()
+        if period is not None and days:
+            dated = self._by_date(period, days)
+            if dated is None:
+                return None
             chosen.append(dated)
             asked = f"{asked[: period.start()]}{asked[period.end() :]}"
         free = FREE.search(asked)
@@ -236,38 +240,42 @@ class Reading:
         rows = zip(self.table.filled[head], columns[head], strict=True)
         return [row for (row, _), number in rows if compare(number, value)]
 
-    def _by_date(self, period: re.Match[str]) -> list[Row] | None:
+    def _days(self) -> dict[str, list[Day]]:
+        """Return the columns of days by their heads."""
+        columns = {head: days_of([cell for _, cell in column]) for head, column in self.table.filled.items()}
+        return {head: days for head, days in columns.items() if days}
+
+    def _by_date(self, period: re.Match[str], columns: Mapping[str, Sequence[Day]]) -> list[Row] | None:
         """Return the rows with a day in the period, in the only column of days or the one that the question names."""
-        columns = {
-            head: days
-            for head, column in self.table.filled.items()
-            if (days := days_of([cell for _, cell in column]))
-        }
         rest = f"{period.string[: period.start()]}{period.string[period.end() :]}"
         head = _only(
             columns,
             lambda head: self.table.is_about(head, rest),
-            lambda head: not self.table.is_about(head, _VALID),
+            lambda head: not self.table.is_about(head, f"{LASTING} {_NOTED}"),
         )
-        if head is None:
+        lasts = head and self.table.is_about(head, LASTING) and not self.table.is_about(head, period["when"])
+        if head is None or lasts:
             return None
+        if min(columns[head])[0] == 0 and period["year"] not in (None, *self.table.above):
+            return None  # nothing tells the year
         self.used.add(head)
         rows = zip(self.table.filled[head], columns[head], strict=True)
         return [row for (row, _), day in rows if within(period, day)]
 
     def _free(self) -> list[Row] | None:
-        """Return the rows of which every price is 0; None if there are no prices, or of what has another heading."""
+        """Return the rows of which every price is 0; None if a price is no number, or of what has another heading."""
         nearest = headings_of(self.table.rows[0].passage.hit.section)[-1]
         if self.noun.isdisjoint(self.table.stems(f"{self.table.first} {nearest}")):
             return None
-        prices = [
-            (row, value)
-            for head, column in self.table.filled.items()
-            if self.table.is_about(head, PRICE)
-            for (row, _), value in zip(column, numbers([cell for _, cell in column]), strict=False)
+        prices = [column for head, column in self.table.filled.items() if self.table.is_about(head, PRICE)]
+        read = [numbers([cell for _, cell in column]) for column in prices]
+        if not prices or [] in read:
+            return None
+        pairs = [
+            pair for one, values in zip(prices, read, strict=True) for pair in zip(one, values, strict=True)
         ]
-        dear = [row for row, value in prices if value]
-        return [row for row in dict(prices) if row not in dear] if prices else None
+        dear = [row for (row, _), value in pairs if value]
+        return [row for row in dict(one for one, _ in pairs) if row not in dear]
 
     def _units(self, head: str) -> set[str]:
         """Return the units that a head and its first cell name."""
@@ -295,7 +303,7 @@ class Reading:
             lambda head: not about and self.table.is_about(head, " ".join(behind)),
             lambda head: head not in self.used and not named.isdisjoint(self.table.stems(head)),
             lambda head: self.table.is_about(head, about),
-            lambda head: about == SIZE and self.table.is_about(head, PEOPLE),
+            lambda head: about == SIZE and self.table.is_about(head, f"{PEOPLE} length weight"),
         )
         if head is None:
             return None

@@ -23,6 +23,8 @@ PERIOD = re.compile(
     re.IGNORECASE,
 )
 """How a question asks for a month or a day."""
+LASTING = "valid since from until"
+"""Heads of days that begin or end a time in which other days are, too."""
 
 Day = tuple[int, int, int]
 """Year (0 if it is not said), month and day."""
@@ -52,7 +54,7 @@ def days_of(cells: Sequence[str]) -> list[Day]:
 
 def within(period: re.Match[str], day: Day) -> bool:
     """Whether a day is in the period that a question asks for. What is not said of the year is taken to be alike."""
-    year, month = int(period["year"] or day[0]), _month(period["name"])
+    year, month = int(period["year"] or day[0]) if day[0] else 0, _month(period["name"])
     first, last = (year, month, int(period["day"] or 1)), (year, month, int(period["day"] or 31))
     when = period["when"].lower()
     if when == "after":
