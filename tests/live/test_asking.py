@@ -225,7 +225,7 @@ def test_pages_of_this_machine_are_not_read_unless_that_is_allowed(tmp_path: Pat
 def test_of_a_page_that_cannot_be_read_the_snippet_stays(tmp_path: Path, reply: Reply) -> None:
     with live_server(PAGE) as server:
         server.replies[f"{PAGES}craters"] = reply
-        settings = server.settings(home=tmp_path, live_pages=1, live_private_pages=True, live_seconds=1.0)
+        settings = server.settings(home=tmp_path, live_pages=1, live_private_pages=True, live_seconds=3.0)
         answers = LiveSources(Settings(**settings)).ask("moons of Mars", ["searxng"])
         assert answers.outcomes[0].error is None
         assert [found.document.text for found in answers.documents] == ["A snippet."]
