@@ -346,13 +346,14 @@ class Reading:
 
     def _by_yes(self, *, counts: bool, says: bool) -> list[list[Row]]:
         """Return for each column that is named and says yes or no in most rows the rows that say yes, or no. With
-        ``counts`` a number above zero says yes.
+        ``counts`` a number above zero says yes. "None" makes no column of numbers one of yes and no.
         """
         chosen = []
         for head, column in self.table.columns.items():
-            said = [yes_or_no(cell) for _, cell in column]
+            cells = [cell for _, cell in column]
+            said = [None if says and cell.casefold() == "none" else yes_or_no(cell) for cell in cells]
             known = 2 * said.count(None) < len(said) or (not says and False in said)
-            known = known and (counts or not any(cell.isdecimal() for _, cell in column))
+            known = known and (counts or not any(map(str.isdecimal, cells)))
             if known and head not in self.used and self.table.is_about(head, self.rest):
                 chosen.append([row for (row, _), yes in zip(column, said, strict=True) if yes is says])
                 self.used.add(head)
