@@ -294,10 +294,15 @@ def test_no_price_no_cell_and_the_most_seats_choose_rows(question: str, rooms: l
         ),
         ("Which walks are in May 2026?", "Fen; On: 4 May\nWalk: Moor; On: 2 March", ["Fen"]),
         ("Which walks are in May 2027?", "Fen; On: 4 May\nWalk: Moor; On: 2 March", []),
+        (
+            "What draught does the boat have?",
+            "Eel; Draught: 4\nBoat: Gull; Draught: none\nBoat: Tern; Draught: none",
+            [],
+        ),
     ],
 )
 def test_what_a_table_leaves_open_chooses_no_rows(question: str, rows: str, expected: list[str]) -> None:
-    """A price that is no number, which of two sizes is meant, a year that is not above the days."""
+    """A price that is no number, which of two sizes is meant, a year that is not above the days, a number among none."""
     first = question.split()[1].removesuffix("s").capitalize() if "Which" in question else "Boat"
     store = store_of([page("Plan 2026", lead=[(f"{first}: {rows}", [])])], {})
     (table,) = tables_of(passages([replace(hit(store, "Plan 2026#chunk-1", 1), kind=ChunkKind.TABLE)]))
