@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from trivium.answering.comparing_words import UNITS
+from trivium.answering.table_dates import MONTHS
 from trivium.answering.table_rows import NUMBER, plain_number
 from trivium.parser.tables import cells_of
 from trivium.text.languages import ENGLISH, function_words
@@ -31,7 +32,6 @@ _PHONE = re.compile(r"(?<!\w)\+?0\d{1,5}(?:[ /-]\d{1,6})+")
 _NUMBERING = re.compile(r"\A\s*(?:\d{1,3}(?:\.\d{1,3})+\.?|\(?\w{1,2}[.)])\s")
 _IN_BRACKETS = re.compile(r"\(([^()]{1,20})\)")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_MONTHS = frozenset(["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"])
 _MONTH = re.compile(r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\b")
 _RELATIVE = re.compile(r"[^.,;\d]{0,30}\b(?:less|more|extra|cheaper|dearer)\b", re.IGNORECASE)
 """What follows a value that is only a difference."""
@@ -134,7 +134,7 @@ def _value(match: re.Match[str]) -> Value:
         return Value(match["level"], frozenset([match["setting"]]))
     number = f"{float(plain_number(match['number'].replace(' ', '')).lstrip('-')):g}"
     unit, more = match["unit"] or "", match["more"] or ""
-    if unit[:3].lower() in _MONTHS and len(unit) > 2 and (unit[0].isupper()):
+    if unit[:3].lower() in MONTHS and len(unit) > 2 and (unit[0].isupper()):
         return Value(f"{number} {unit[:3].lower()}", frozenset(["date"]))
     if match["currency"]:
         return Value(number, frozenset(_kinds(match["currency"])))

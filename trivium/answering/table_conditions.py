@@ -83,6 +83,11 @@ def _compares(match: re.Match[str]) -> bool:
     return bool(match["operator"] or match["degree"])
 
 
+def _without(match: re.Match[str]) -> str:
+    """Return a text without what was found in it."""
+    return f"{match.string[: match.start()]}{match.string[match.end() :]}"
+
+
 def _with_digits(question: str) -> str:
     """Return a question in lower case with its number words as digits, and "do not" for "don't"."""
     said = re.sub(r"n['’]t\b", " not", question.lower())
@@ -118,22 +123,19 @@ class Reading:
         asked = _with_digits(question)
         superlative = SUPERLATIVE.search(asked) if chosen_only else None
         if superlative is not None:
-            asked = f"{asked[: superlative.start()]}{asked[superlative.end() :]}"
+            asked = _without(superlative)
         chosen: list[Sequence[Row]] = []
         equal = 0
         period = PERIOD.search(asked)
-        days = {} if period is None else self._days()
-        if period is not None and days:
+        if period is not None and (days := self._days()):
             dated = self._by_date(period, days)
             if dated is None:
                 return None
             chosen.append(dated)
-            asked = f"{asked[: period.start()]}{asked[period.end() :]}"
-        free = FREE.search(asked)
-        without_price = None if free is None else self._free()
-        if free is not None and without_price is not None:
+            asked = _without(period)
+        if (free := FREE.search(asked)) and (without_price := self._free()) is not None:
             chosen.append(without_price)
-            asked = f"{asked[: free.start()]}{asked[free.end() :]}"
+            asked = _without(free)
         if not chosen_only:
             self.known |= OF_COMPUTING
         for match in list(COMPARED.finditer(asked)):
@@ -247,10 +249,9 @@ class Reading:
 
     def _by_date(self, period: re.Match[str], columns: Mapping[str, Sequence[Day]]) -> list[Row] | None:
         """Return the rows with a day in the period, in the only column of days or the one that the question names."""
-        rest = f"{period.string[: period.start()]}{period.string[period.end() :]}"
         head = _only(
             columns,
-            lambda head: self.table.is_about(head, rest),
+            lambda head: self.table.is_about(head, _without(period)),
             lambda head: not self.table.is_about(head, f"{LASTING} {_NOTED}"),
         )
         lasts = head and self.table.is_about(head, LASTING) and not self.table.is_about(head, period["when"])
@@ -271,11 +272,11 @@ class Reading:
         read = [numbers([cell for _, cell in column]) for column in prices]
         if not prices or [] in read:
             return None
-        pairs = [
-            pair for one, values in zip(prices, read, strict=True) for pair in zip(one, values, strict=True)
-        ]
-        dear = [row for (row, _), value in pairs if value]
-        return [row for row in dict(one for one, _ in pairs) if row not in dear]
+        dear: dict[Row, bool] = {}
+        for column, values in zip(prices, read, strict=True):
+            for (row, _), value in zip(column, values, strict=True):
+                dear[row] = dear.get(row, False) or value != 0
+        return [row for row, costs in dear.items() if not costs]
 
     def _units(self, head: str) -> set[str]:
         """Return the units that a head and its first cell name."""

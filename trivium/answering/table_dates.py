@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from trivium.answering.asked_kind import MONTH
 
-_MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _YEAR = r"(?:19|20)\d\d"
 _CELL = re.compile(
     rf"(?P<year>{_YEAR})-(?P<month>\d\d)-(?P<day>\d\d)(?!\d)"
@@ -43,7 +43,7 @@ def day_of(cell: str) -> Day | None:
     if one["name"]:
         return int(one["named"] or 0), _month(one["name"]), int(one["day_of"])
     year, month = int(one["year"] or one["third"]), int(one["month"] or one["second"])
-    return (year, month, int(one["day"] or one["first"])) if 1 <= month <= len(_MONTHS) else None
+    return (year, month, int(one["day"] or one["first"])) if 1 <= month <= len(MONTHS) else None
 
 
 def days_of(cells: Sequence[str]) -> list[Day]:
@@ -65,4 +65,4 @@ def within(period: re.Match[str], day: Day) -> bool:
 
 
 def _month(name: str) -> int:
-    return 1 + _MONTHS.index(name[:3].lower())
+    return 1 + MONTHS.index(name[:3].lower())
