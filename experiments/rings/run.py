@@ -110,7 +110,7 @@ SETS = (
 def main() -> None:
     """Ask what is not asked yet, print the tables and write them."""
     parser = command.Parser(
-        __doc__, takes="hours, most of them to embed; a set that is there is not asked again"
+        __doc__, takes="an hour, most of it to embed; a set that is there is not asked again"
     )
     parser.add_argument("--out", type=Path, required=True, help="Folder of the results.")
     parser.add_argument("--data", type=command.existing, default="../shared/data", help="Folder of the data.")
@@ -118,7 +118,7 @@ def main() -> None:
         "--stores", type=command.existing, help="Folder of stores that exist, named as the sets."
     )
     parser.add_argument("--only", nargs="+", choices=[one.name for one in SETS], help="Only these sets.")
-    parser.add_argument("--limit", type=int, default=500, help="Maximum number of questions per set (500).")
+    parser.add_argument("--limit", type=int, default=200, help="Maximum number of questions per set (200).")
     given = parser.parse_args()
     parser.need(peers.PACKAGES)
     chosen = [one for one in SETS if given.only is None or one.name in given.only]
