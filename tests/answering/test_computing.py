@@ -53,6 +53,21 @@ MILLS = [
     ("De Roos", "1679", "4", "open", "no"),
     ("De Zwaan", "1884", "6", "under repair", "on Sundays"),
 ]
+FILMS = [
+    ("Film", "Hall", "Days", "Length (min)", "Price", "Rating"),
+    ("Salt", "1", "Mon-Fri", "112", "8.50", "12"),
+    ("Nocturne", "2", "Thu, 20:15", "97", "9.00", "16"),
+    ("Bramble", "1", "Sat", "84", "0", "F"),
+    ("Orchard", "2", "Fri-Sun", "131", "9.00", "16"),
+]
+SHOPS = [("Shop", "Open"), ("Baker", "Mon-Sat"), ("Kiosk", "daily"), ("Smith", "Tue, Thu")]
+HUTS = [("Hut", "Season"), ("Falk", "May to September"), ("Egge", "1 Dec - 15 March"), ("Rabe", "all year")]
+SEEDS = [
+    ("Seed", "Sow", "Harvest"),
+    ("Leek", "March", "December"),
+    ("Kale", "May", "January"),
+    ("Bean", "May", "July"),
+]
 
 
 def in_pdf(rows: list[tuple[str, ...]]) -> bytes:
@@ -77,6 +92,10 @@ FILES: Mapping[str, str | bytes] = {
     "Ropes.csv": in_csv(MIXED),
     "Tariffs.html": in_html("Tariffs", TARIFFS),
     "Mills.docx": in_word("Mills", MILLS),
+    "Films.csv": in_csv(FILMS),
+    "Shops.html": in_html("Shops", SHOPS),
+    "Huts.csv": in_csv(HUTS),
+    "Seeds.csv": in_csv(SEEDS),
 }
 COMPUTED = {
     "What do all the repairs cost together?": "1,720.00 in total (added up from 3 of 3 rows)",
@@ -98,6 +117,7 @@ COMPUTED = {
     "What is the average number of days of leave of the employees?": "28 on average (computed from 3 of 4 rows)",
     "How many sheep are there altogether on all farms?": "525 in total (added up from 3 of 3 rows)",
     "How many mills were built before 1700?": "1 (counted: 1 of 3 rows)",
+    "How many films are shown on Thursdays?": "2 (counted: 2 of 4 rows)",
 }
 """Questions, and how the value that is computed begins or reads; None where a word ("work") is not in the table."""
 ROWS = {
@@ -112,6 +132,15 @@ ROWS = {
     "Which mills are being repaired?": {"De Valk", "De Zwaan"},
     "Which mills need no guide?": {"De Roos"},
     "Which tents must not be lent without an awning?": {"Bever", "Das"},
+    "Which films are shown on Saturday?": {"Bramble", "Orchard"},
+    "Which films can I see on weekdays?": {"Salt", "Nocturne", "Orchard"},
+    "Which films are not shown at the weekend?": {"Salt", "Nocturne"},
+    "Which films are longer than 2 hours?": {"Orchard"},
+    "Which films are free?": {"Bramble"},
+    "Which shops are open on Sundays?": {"Kiosk"},
+    "Which huts are open in August?": {"Falk", "Rabe"},
+    "Which huts can be visited in January?": {"Egge", "Rabe"},
+    "Which seeds are sown in May?": {"Kale", "Bean"},
 }
 NOT_COMPUTED = [
     "What do all the ropes cost together?",  # two currencies
@@ -162,11 +191,19 @@ def test_a_value_is_computed_from_the_rows_that_are_shown_and_cited(engine: Engi
 @pytest.mark.parametrize("question", ROWS)
 def test_places_and_numbers_choose_rows(engine: Engine, question: str) -> None:
     found = engine.ask(question)
-    every = {row[0] for table in (REPAIRS, TENTS, SHEEP, MILLS) for row in table[1:]}
+    every = {
+        row[0] for table in (REPAIRS, TENTS, SHEEP, MILLS, FILMS, SHOPS, HUTS, SEEDS) for row in table[1:]
+    }
     assert found.outcome == "answered"
     assert {name for name in every if f": {name};" in found.text or f"{name};" in found.text} == ROWS[
         question
     ]
+
+
+@pytest.mark.parametrize("asked", ["closed on Sundays", "open on Mondays and Sundays"])
+def test_weekdays_that_are_not_certain_choose_no_rows(engine: Engine, asked: str) -> None:
+    """A column says when shops are open; two weekdays may be meant together or each."""
+    assert engine.ask(f"Which shops are {asked}?").form != "row"
 
 
 @pytest.mark.parametrize("question", NOT_COMPUTED)

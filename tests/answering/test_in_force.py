@@ -86,6 +86,8 @@ def test_what_is_about_something_else_is_no_disagreement(other: str, tmp_path: P
         ("Carries 1,500 kg.", "Carries 1500 kg.", False, False),
         ("A loan costs 4 euros.", "Item: Loan; Price: 4.50 €", False, True),
         ("Founded in 1987.", "Founded in 1988.", False, False),
+        ("Membership is 40 a year instead of 36.", "It costs 36 a year (18 below 25).", False, True),
+        ("It costs 36 a year.", "A locker costs 3 per month.", False, False),
         ("7.3 Call 0555 2300-77.", "6.1 Call 0555 2300-12.", False, False),
         ("A cluster has 3 nodes.", "Nodes: 5", False, False),
         ("Lunch is 4 euros.", "Lunch; 2025 (EUR): 4; 2026 (EUR): 5", False, True),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from trivium.answering.check_statements import Checked, check
 from trivium.answering.citation_marks import MarkFilter
 from trivium.answering.clauses import sections_with_number
+from trivium.answering.comparisons import comparison_of
 from trivium.answering.events import NOT_FOUND, AnswerEvent, Done, Found, Piece
 from trivium.answering.explain_citations import with_attribution
 from trivium.answering.follow_up_questions import asks_for_more, goes_on, leaning, means_a_person
@@ -202,10 +203,11 @@ def answer(
 
 def _continued_kinds(question: str) -> tuple[ChunkKind, ...]:
     """Return the kinds of passages that are read beyond their borders for a question: lists and code, and tables of
-    which rows are chosen or counted.
+    which rows are chosen, counted or compared.
     """
     always = (ChunkKind.LIST, ChunkKind.CODE)
-    return (*always, ChunkKind.TABLE) if selects_rows(question) or kind_of(question) else always
+    of_rows = selects_rows(question) or kind_of(question) or comparison_of(question)
+    return (*always, ChunkKind.TABLE) if of_rows else always
 
 
 def _read(asked: Rewriting, context: AnswerContext, analyzer: Analyzer, typed: str | None = None) -> _Read:

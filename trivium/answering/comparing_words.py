@@ -62,6 +62,8 @@ UNITS = {
     )
     for word in said.split()
 }
+SCALES = {("h", "min"): 60, ("min", "h"): 1 / 60, ("m", "cm"): 100, ("cm", "m"): 1 / 100, ("km", "m"): 1000}
+"""Numbers of the second unit that make one of the first."""
 COMPARED = re.compile(
     rf"(?:\b(?P<word>[\w²]{{1,30}}) )?"
     rf"(?:\b(?P<operator>{'|'.join(OPERATORS)}|(?P<degree>{'|'.join(w for w in DEGREES if w.endswith('er'))}) than) )?"

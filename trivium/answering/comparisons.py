@@ -26,6 +26,11 @@ _LIST = re.compile(r",\s+(?:and\s+)?|(?<!\s)\s++and\s+")
 _OF_ALL = re.compile(r"(?<= )(?P<both>both)\b|(?<= )(?:of|from|in|by|at|on|have|had|share|shared) the same\b")
 _OF_DEGREE = re.compile(r"\b(?:both|same|more|less|better|worse|(?<!the )(?:first|last)|[a-z]{2,}er)\b")
 """What no sentence about one of the things says. Also other words ("writer"), which only means that both are quoted."""
+_THAN = re.compile(
+    r"(?P<verb>is|are|was|were)\s+(?P<one>.{1,80}?)\s+(?P<degree>[a-z]{2,20}er|(?:more|less)\s+[a-z]{2,20})\s+than\s+"
+    r"(?P<other>(?!\d|usual|before|normal|average|expected|planned|ever|last|in\s|on\s|at\s).{1,80})",
+    re.IGNORECASE,
+)
 _DIFFERENCES = frozenset(words("difference differences differ compare comparison"))
 _LONGEST = 8
 """Number of words of the longest name."""
@@ -51,7 +56,7 @@ class Comparison(NamedTuple):
 def comparison_of(question: str) -> Comparison | None:
     """Return the comparison that a question in English asks for; None for other questions. What it compares is at its
     end, the last thing after "or", and after a colon or, if it begins with who, which or the like, after a comma; or it
-    follows the verb and is before "both" or "of the same".
+    follows the verb and is before "both" or "of the same"; or it is around "cheaper than".
 
     >>> comparison_of("Who is older, Alan Turing or Ada Lovelace?")
     Comparison(what='Who is older', names=('Alan Turing', 'Ada Lovelace'))
@@ -59,6 +64,8 @@ def comparison_of(question: str) -> Comparison | None:
     ('annual leave', 'sabbatical')
     >>> comparison_of("Were Ada Lovelace and Lord Byron of the same nationality?")
     Comparison(what='Were of the same nationality', names=('Ada Lovelace', 'Lord Byron'))
+    >>> comparison_of("Is the Basic plan cheaper than the Family plan?")
+    Comparison(what='Is cheaper', names=('Basic plan', 'Family plan'))
     >>> comparison_of("What could be sued for under civil or criminal law?")
     """
     asked = _PARENTHESIS.sub("", without_closing_marks(question))
@@ -68,6 +75,8 @@ def comparison_of(question: str) -> Comparison | None:
     head, between, both = asked.rpartition(" between ")
     if between and not _DIFFERENCES.isdisjoint(words(head)):
         return _comparison(head, both.split(" and "))
+    if than := _THAN.fullmatch(asked):
+        return _comparison(f"{than['verb']} {than['degree']}", [than["one"], than["other"]])
     before, joined, last = asked.rpartition(" or ")
     if not joined:
         return _of_all(asked)

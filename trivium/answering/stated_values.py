@@ -35,7 +35,10 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _MONTH = re.compile(r"\b(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]{0,6}\b")
 _RELATIVE = re.compile(r"[^.,;\d]{0,30}\b(?:less|more|extra|cheaper|dearer)\b", re.IGNORECASE)
 """What follows a value that is only a difference."""
-_BETWEEN = frozenset(words("to and or not from instead of no longer until rather than by in version was"))
+_EACH = frozenset(["a", "an", "per", "each", "every"])
+_BETWEEN = _EACH | frozenset(
+    words("to and or not from instead of no longer until rather than by in version was")
+)
 """Words between two values of one unit."""
 _FUNCTION_WORDS = function_words(ENGLISH)
 _SHORT_UNITS = {"s": "second", "sec": "second", "hr": "h", "d": "day", "chf": "chf"}
@@ -139,6 +142,8 @@ def _value(match: re.Match[str]) -> Value:
     if match["currency"]:
         return Value(number, frozenset(_kinds(match["currency"])))
     is_year = _YEAR.fullmatch(match["number"]) is not None
+    if unit.lower() in _EACH and more:  # "36 a year"
+        return Value(number, frozenset([f"per {more.lower()}"]))
     kinds = [] if unit.lower() in _FUNCTION_WORDS or is_year else _kinds(unit)
     if kinds and unit.lower() not in UNITS and more not in _BETWEEN:
         kinds += _kinds(more)

@@ -21,14 +21,13 @@ from trivium.answering.comparing_words import (
     OPERATORS,
     ORDINALS,
     PEOPLE,
-    PRICE,
+    SCALES,
     SIZE,
     SUPERLATIVE,
     UNITS,
 )
-from trivium.answering.table_dates import LASTING, PERIOD, Day, days_of, within
+from trivium.answering.table_columns import columns_of_days, only, rows_without_price, without
 from trivium.answering.table_rows import Row, Table, numbers, yes_or_no
-from trivium.graph.schema import headings_of
 from trivium.text.normalise import NUMBER_WORDS, terms, words
 
 ASKING = frozenset(words("which what who whom whose where list show name"))
@@ -43,6 +42,13 @@ OF_COMPUTING = frozenset(
 )
 """Words that ask for a value, or to compare, and those for whatever the rows are."""
 _NOW = frozenset(terms("now right currently present moment today presently still all"))
+_TAKING_PLACE = frozenset(
+    terms(
+        "shown held open opens takes take place taking happen run runs given offered scheduled available see go attend"
+        " visit"
+    )
+)
+"""What is said of things that are on a day, and says no more of them."""
 _BEFORE_A_VERB = frozenset(terms("are is was were be being can will may must do does did not"))
 _BEFORE_A_STATE = frozenset(terms("under in on at being"))
 """How cells begin that a question says with a verb ("under repair")."""
@@ -55,8 +61,6 @@ _ENDS_NOUN = frozenset(
 )
 _LOGIC = frozenset(words("or nor but than more less fewer most least neither either except"))
 """Words that say how conditions belong together, or that compare: what is left of them is not understood."""
-_NOTED = "created updated changed"
-"""Heads of days that are about the row, and are meant only if they are named."""
 _ITEMS = re.compile(r"[,;/](?!\d)| and ")
 _LONGEST = 8
 """Words of a cell that a question may name."""
@@ -81,11 +85,6 @@ def compares_numbers(question: str) -> bool:
 
 def _compares(match: re.Match[str]) -> bool:
     return bool(match["operator"] or match["degree"])
-
-
-def _without(match: re.Match[str]) -> str:
-    """Return a text without what was found in it."""
-    return f"{match.string[: match.start()]}{match.string[match.end() :]}"
 
 
 def _with_digits(question: str) -> str:
@@ -123,19 +122,21 @@ class Reading:
         asked = _with_digits(question)
         superlative = SUPERLATIVE.search(asked) if chosen_only else None
         if superlative is not None:
-            asked = _without(superlative)
+            asked = without(superlative)
         chosen: list[Sequence[Row]] = []
         equal = 0
-        period = PERIOD.search(asked)
-        if period is not None and (days := self._days()):
-            dated = self._by_date(period, days)
-            if dated is None:
+        for said, column in columns_of_days(asked, self.table):
+            if column is None:
                 return None
-            chosen.append(dated)
-            asked = _without(period)
-        if (free := FREE.search(asked)) and (without_price := self._free()) is not None:
+            self.used.add(column.head)
+            self.known |= _TAKING_PLACE
+            chosen.append(column.rows)
+            asked = without(said)
+        if (free := FREE.search(asked)) and (
+            without_price := rows_without_price(self.table, self.noun)
+        ) is not None:
             chosen.append(without_price)
-            asked = _without(free)
+            asked = without(free)
         if not chosen_only:
             self.known |= OF_COMPUTING
         for match in list(COMPARED.finditer(asked)):
@@ -223,7 +224,7 @@ class Reading:
             and not any(AMBIGUOUS.search(cell) for _, cell in column)
         }
         is_year = 1500 <= value <= 2100 and unit is None and match["value"] not in self.table.above
-        head = _only(
+        head = only(
             columns,
             lambda head: self.table.is_about(head, f"{match['word'] or ''} {match['behind'] or ''}"),
             lambda head: self.table.is_about(head, about),
@@ -232,8 +233,14 @@ class Reading:
                 is_year and bool(match["operator"] or match["word"] == "in") and min(columns[head]) >= 1500
             ),
         )
-        if head is None or (unit and self._units(head) and unit not in self._units(head)):
+        if head is None:
             return None
+        units = self._units(head)
+        if unit and units and unit not in units:
+            scales = {SCALES[unit, one] for one in units if (unit, one) in SCALES}
+            if len(scales) != 1:
+                return None
+            value *= scales.pop()
         self.used.add(head)
         if unit is not None:
             self.known.update(self.table.stems(match["behind"] or ""))
@@ -241,42 +248,6 @@ class Reading:
             self.known |= OF_COMPUTING
         rows = zip(self.table.filled[head], columns[head], strict=True)
         return [row for (row, _), number in rows if compare(number, value)]
-
-    def _days(self) -> dict[str, list[Day]]:
-        """Return the columns of days by their heads."""
-        columns = {head: days_of([cell for _, cell in column]) for head, column in self.table.filled.items()}
-        return {head: days for head, days in columns.items() if days}
-
-    def _by_date(self, period: re.Match[str], columns: Mapping[str, Sequence[Day]]) -> list[Row] | None:
-        """Return the rows with a day in the period, in the only column of days or the one that the question names."""
-        head = _only(
-            columns,
-            lambda head: self.table.is_about(head, _without(period)),
-            lambda head: not self.table.is_about(head, f"{LASTING} {_NOTED}"),
-        )
-        lasts = head and self.table.is_about(head, LASTING) and not self.table.is_about(head, period["when"])
-        if head is None or lasts:
-            return None
-        if min(columns[head])[0] == 0 and period["year"] not in (None, *self.table.above):
-            return None  # nothing tells the year
-        self.used.add(head)
-        rows = zip(self.table.filled[head], columns[head], strict=True)
-        return [row for (row, _), day in rows if within(period, day)]
-
-    def _free(self) -> list[Row] | None:
-        """Return the rows of which every price is 0; None if a price is no number, or of what has another heading."""
-        nearest = headings_of(self.table.rows[0].passage.hit.section)[-1]
-        if self.noun.isdisjoint(self.table.stems(f"{self.table.first} {nearest}")):
-            return None
-        prices = [column for head, column in self.table.filled.items() if self.table.is_about(head, PRICE)]
-        read = [numbers([cell for _, cell in column]) for column in prices]
-        if not prices or [] in read:
-            return None
-        dear: dict[Row, bool] = {}
-        for column, values in zip(prices, read, strict=True):
-            for (row, _), value in zip(column, values, strict=True):
-                dear[row] = dear.get(row, False) or value != 0
-        return [row for row, costs in dear.items() if not costs]
 
     def _units(self, head: str) -> set[str]:
         """Return the units that a head and its first cell name."""
@@ -299,7 +270,7 @@ class Reading:
         }
         named = self.asked.intersection(self.rest.split())
         behind = words(superlative.string[superlative.end() :])[:1]
-        head = _only(
+        head = only(
             columns,
             lambda head: not about and self.table.is_about(head, " ".join(behind)),
             lambda head: head not in self.used and not named.isdisjoint(self.table.stems(head)),
@@ -376,15 +347,6 @@ def _noun(question: str, heads: frozenset[str], stems: Callable[[str], Sequence[
                 plural = [word for word in run if word.endswith("s")]
                 return " ".join((named or plural or run[-1:])[:1])
     return ""
-
-
-def _only(columns: Mapping[str, object], *ways: Callable[[str], bool]) -> str | None:
-    """Return the head of the only column that is meant in the first way in which any is; None if there are several."""
-    for way in ways:
-        fitting = [head for head in columns if way(head)]
-        if fitting:
-            return fitting[0] if len(fitting) == 1 else None
-    return None
 
 
 def _best(rows: Sequence[Row], ranked: Mapping[Row, float], superlative: re.Match[str]) -> list[Row]:

@@ -29,6 +29,7 @@ _TOTAL = re.compile(
 _FREE = re.compile(r"free\b", re.IGNORECASE)
 _JOINING = frozenset(words("and or with than versus vs the a an of for"))
 """What stands between things that are named one after the other."""
+_RATINGS = frozenset(words("rating ratings rated"))
 MOST_ROWS = 12
 """More rows than these are no answer."""
 Column = Sequence[tuple["Row", str]]
@@ -182,8 +183,10 @@ class Table:
         return [(analyzer.terms(word) or [word])[0] for word in words(text)]
 
     def is_about(self, head: str, about: str) -> bool:
-        """Whether a head has a word of a text."""
-        return not frozenset(self.stems(head)).isdisjoint(self.stems(about))
+        """Whether a head has a word of a text. A rating is no rate."""
+        shared = frozenset(self.stems(head)).intersection(self.stems(about))
+        rated = not _RATINGS.isdisjoint(words(head)) and _RATINGS.isdisjoint(words(about))
+        return bool(shared.difference(self.stems("rate") if rated else ()))
 
 
 def yes_or_no(cell: str) -> bool | None:
