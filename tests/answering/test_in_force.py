@@ -74,6 +74,19 @@ def test_what_is_about_something_else_is_no_disagreement(other: str, tmp_path: P
     assert found.outcome == "answered" and found.disagreements == ()
 
 
+def test_a_row_chosen_by_a_condition_gives_way_to_a_newer_document(tmp_path: Path) -> None:
+    """Whose columns have other heads."""
+    files = {
+        "prices 2025.csv": "Wine,Bottle (EUR),Case (EUR)\nStony Row,13.50,77.00\nLate Lamp,19.00,108.00",
+        "prices 2026.csv": "Wine,Sugar (g/l),Bottle (EUR)\nStony Row,6.8,14.30\nLate Lamp,80,21.00",
+    }
+    with Engine.create(tmp_path / "store", "minilm") as engine:
+        engine.add_files(files, workers=1)
+        found = engine.ask("What is the price of a bottle of Stony Row?")
+    assert found.outcome == "answered" and "14.30" in found.text and "13.50" not in found.text
+    assert [(one.document, one.relation) for one in found.disagreements] == [("prices 2025.csv", "earlier")]
+
+
 @pytest.mark.parametrize(
     ("one", "other", "days", "expected"),
     [
@@ -88,6 +101,8 @@ def test_what_is_about_something_else_is_no_disagreement(other: str, tmp_path: P
         ("Founded in 1987.", "Founded in 1988.", False, False),
         ("Membership is 40 a year instead of 36.", "It costs 36 a year (18 below 25).", False, True),
         ("It costs 36 a year.", "A locker costs 3 per month.", False, False),
+        ("The fee goes up from 240 to 260 euros.", "Animal: Adult dog; Fee: 240.00", False, True),
+        ("The fee is 260 euros.", "Animal: Adult dog; Fee: 260.00; Age: 4", False, False),
         ("7.3 Call 0555 2300-77.", "6.1 Call 0555 2300-12.", False, False),
         ("A cluster has 3 nodes.", "Nodes: 5", False, False),
         ("Lunch is 4 euros.", "Lunch; 2025 (EUR): 4; 2026 (EUR): 5", False, True),

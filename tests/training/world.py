@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,7 +15,10 @@ from trivium.training.settings import Settings
 from trivium.training.training_data import Collection, HitSet
 
 needs_tensorflow = pytest.mark.skipif(
-    find_spec("tensorflow") is None, reason="TensorFlow is not installed (the extra `train`)"
+    find_spec("tensorflow") is None,
+    reason="TensorFlow is not installed (the extra `train`)"
+    if sys.version_info < (3, 14)
+    else "there is no TensorFlow for this Python",
 )
 RETRIEVERS = ("vector", "lexical", "walk")
 CANDIDATES = 24

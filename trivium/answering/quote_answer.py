@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from trivium.answering.answer_parts import Part, part_of_row, with_antecedent
@@ -127,11 +127,13 @@ def quote(
     if compared and (comparison is None or len(compared) > 2):  # of two the best part about each is shown
         return _answered(list(map(part_of_row, compared)), question, BY_RULE)
     meeting = [one for one in map(part_of_row, () if value is None else value.rows) if _tells(one, question)]
-    if meeting:
+    if len(meeting) > 1:
         return _answered(meeting, question, BY_RULE)
     if judgement is None or named:
         judgement = judge(question, offered, rarity, embedder, store)
     judged = judgement.parts
+    if meeting:
+        return _row_in_force(meeting[0], judged, question, lambda texts: Rarity.of(store, texts))
     if not judged:
         return _closest(offered[:BEST], judged) if near or named else absent()
     answering = [
@@ -185,6 +187,18 @@ def quote(
         return _answered(list(dict.fromkeys(one.part for one in each)), "", lowest)
     quoted = list({one.passage.number: one.passage for one in each}.values())
     return _closest(quoted if len(each) == len(comparison.names) else offered[:BEST], [*each, *judged])
+
+
+def _row_in_force(
+    row: Part, judged: Sequence[Judged], question: str, rarity_of: Callable[[Sequence[str]], Rarity]
+) -> AnswerText:
+    """Return a row that was chosen by a rule as an answer, or what a newer document says instead."""
+    own = [one for one in judged if one.passage is row.passage and one.part.start == row.start]
+    if not own:
+        return _answered([row], question, BY_RULE)
+    best, others = in_force(own[0], judged, question, rarity_of)
+    told = _answered([row if best is own[0] else best.part], question, BY_RULE)
+    return replace(told, disagreements=others)
 
 
 def understood(question: str, offered: Sequence[NumberedPassage], store: SearchStore) -> tuple[str, Rarity]:

@@ -40,6 +40,10 @@ _BETWEEN = _EACH | frozenset(
     words("to and or not from instead of no longer until rather than by in version was")
 )
 """Words between two values of one unit."""
+_MONEY = frozenset(
+    ["eur", "usd", "gbp", "chf", "price:", "cost:", "fee:", "charge:", "rent:", "tariff:", "fare:"]
+)
+"""Kinds of amounts of money: currencies, and heads of columns without one."""
 _FUNCTION_WORDS = function_words(ENGLISH)
 _SHORT_UNITS = {"s": "second", "sec": "second", "hr": "h", "d": "day", "chf": "chf"}
 
@@ -107,7 +111,7 @@ def _changed(text: str, values: Sequence[str], others: Sequence[str]) -> bool:
 def _by_kind(text: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for value, kinds in values_of(text):
-        for kind in kinds:
+        for kind in [*kinds, *(["money"] if kinds & _MONEY else [])]:
             found.setdefault(kind, []).append(value)
     return found
 
