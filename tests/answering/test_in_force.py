@@ -100,6 +100,8 @@ def test_a_row_chosen_by_a_condition_gives_way_to_a_newer_document(tmp_path: Pat
         ("A loan costs 4 euros.", "Item: Loan; Price: 4.50 €", False, True),
         ("Founded in 1987.", "Founded in 1988.", False, False),
         ("Membership is 40 a year instead of 36.", "It costs 36 a year (18 below 25).", False, True),
+        ("It costs €40 a year.", "It costs 36 a year.", False, True),
+        ("It costs 36 a year.", "It lasts 2 years.", False, False),
         ("It costs 36 a year.", "A locker costs 3 per month.", False, False),
         ("The fee goes up from 240 to 260 euros.", "Animal: Adult dog; Fee: 240.00", False, True),
         ("The fee is 260 euros.", "Animal: Adult dog; Fee: 260.00; Age: 4", False, False),

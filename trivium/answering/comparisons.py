@@ -31,6 +31,7 @@ _THAN = re.compile(
     r"(?P<other>(?!\d|usual|before|normal|average|expected|planned|ever|last|in\s|on\s|at\s).{1,80})",
     re.IGNORECASE,
 )
+"""A comparison of two things that are around what is asked: "Is A cheaper than B?"."""
 _DIFFERENCES = frozenset(words("difference differences differ compare comparison"))
 _LONGEST = 8
 """Number of words of the longest name."""

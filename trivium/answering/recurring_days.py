@@ -12,7 +12,8 @@ from trivium.answering.asked_kind import MONTH
 from trivium.answering.table_dates import MONTHS
 
 _BESIDE = re.compile(
-    r"\b(?:and|from|to|until|till|at|on|in|only|early|mid|late|end|beginning|of|[ap]\.?m)\b|(?<!\d)\d{1,2}(?:st|nd|rd|th|am|pm|h)?(?![^\W_])|[\W_]",
+    r"\b(?:and|from|to|until|till|at|on|in|only|early|mid|late|end|beginning|of|[ap]\.?m)\b"
+    r"|(?<!\d)\d{1,2}(?:st|nd|rd|th|am|pm|h)?(?![^\W_])|[\W_]",
     re.IGNORECASE,
 )
 """What may stand beside weekdays or months in a cell: times, days, and what joins them."""
@@ -32,7 +33,8 @@ class Cycle:
     def of(cls, names: Sequence[str], name: str, several: Mapping[str, range]) -> Cycle:
         """Make a cycle of which ``name`` is what a name is written like, as a regular expression."""
         pattern = (
-            rf"\b(?:(?P<first>{name})\.?(?!\w)(?:(?:\s+\d{{1,2}})?\s?(?:-|–|—|to|until|through)\s?(?:\d{{1,2}}(?:st|nd|rd|th|\.)?\s)?"
+            rf"\b(?:(?P<first>{name})\.?(?!\w)"
+            r"(?:(?:\s+\d{1,2})?\s?(?:-|–|—|to|until|through)\s?(?:\d{1,2}(?:st|nd|rd|th|\.)?\s)?"
             rf"(?P<last>{name})(?!\w))?|(?P<several>{'|'.join(several)})s?\b)"
         )
         return cls(names, several, re.compile(pattern, re.IGNORECASE))

@@ -143,13 +143,12 @@ def _value(match: re.Match[str]) -> Value:
     unit, more = match["unit"] or "", match["more"] or ""
     if unit[:3].lower() in MONTHS and len(unit) > 2 and (unit[0].isupper()):
         return Value(f"{number} {unit[:3].lower()}", frozenset(["date"]))
+    each = [f"per {more.lower()}"] if unit.lower() in _EACH and more else []  # "36 a year"
     if match["currency"]:
-        return Value(number, frozenset(_kinds(match["currency"])))
+        return Value(number, frozenset([*_kinds(match["currency"]), *each]))
     is_year = _YEAR.fullmatch(match["number"]) is not None
-    if unit.lower() in _EACH and more:  # "36 a year"
-        return Value(number, frozenset([f"per {more.lower()}"]))
-    kinds = [] if unit.lower() in _FUNCTION_WORDS or is_year else _kinds(unit)
-    if kinds and unit.lower() not in UNITS and more not in _BETWEEN:
+    kinds = each if each or unit.lower() in _FUNCTION_WORDS or is_year else _kinds(unit)
+    if kinds and not each and unit.lower() not in UNITS and more not in _BETWEEN:
         kinds += _kinds(more)
     return Value(number, frozenset(kinds))
 
