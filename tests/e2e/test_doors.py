@@ -192,6 +192,8 @@ def test_a_build_prunes_what_was_deleted(trivium: Run, folder: Path, tmp_path: P
     (folder / "heron.txt").write_text("The heron waits.", "utf-8")
     assert trivium("build", folder, "--store", store, "--no-embed").code == 0
     (folder / "heron.txt").unlink()
+    told = "the store still has 1 document whose file is gone (--prune removes it)"
+    assert told in trivium("build", folder, "--store", store, "--no-embed").err
     done = trivium("build", folder, "--store", store, "--no-embed", "--prune", "--json")
     assert done.code == 0 and json.loads(done.out)["removed"] == ["heron"]
 

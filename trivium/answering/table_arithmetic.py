@@ -45,6 +45,11 @@ _KINDS: dict[Kind, re.Pattern[str]] = {
     ),
     "count": re.compile(r"\b(?:how many|number of|count)\b"),
 }
+_FURTHER = re.compile(
+    r",? and (?:what|how (?:much|many|long|often)|when|where)\b[^,?]{0,60}\b(?:they|them|it|each)\b[^,?]{0,60}\??\Z",
+    re.IGNORECASE,
+)
+"""What is asked besides of rows that are chosen ("and what do they cost?"): their cells say it."""
 _SAID = re.compile(r"\b(?:totals?|in all|together|combined|sum|average|mean)\b")
 _QUANTITY = re.compile(r"(?:[€$£¥] ?|[A-Z]{3} )?[-−+]?\d[\d.,\u00a0\u202f’]*(?: ?[^\d\s;][^\d;]{0,20})?")
 _NO_VALUE = frozenset(words("which who whom whose where when why"))
@@ -108,8 +113,10 @@ def computed(question: str, offered: Sequence[NumberedPassage], store: GraphRead
     kind = kind_of(question)
     if kind is None or (kind in ("total", "average") and not _NO_VALUE.isdisjoint(words(question)[:1])):
         kind = "rows"
-    if kind == "rows" and not asks_for_rows(question):
-        return None
+    if kind == "rows":
+        question = _FURTHER.sub("", question)
+        if not asks_for_rows(question):
+            return None
     tables = tables_of(offered)
     found: list[tuple[bool, tuple[int, ...], Table, Computed]] = []
     for table in tables:

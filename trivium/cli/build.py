@@ -74,8 +74,24 @@ def load_sources(
         print_json(load_json(report, engine.info(), seconds))
     else:
         print_load(engine, store, report, seconds, suggest=suggest)
+        if report.unchanged and not request.prune:
+            _tell_of_deleted_files(engine, request)
     if report.problems:
         raise typer.Exit(PARTIAL)
+
+
+def _tell_of_deleted_files(engine: Engine, request: BuildRequest) -> None:
+    """Print a hint if documents of the folders that were read have no file any more."""
+    from trivium.index.deleted_files import Pruning, folders_of
+
+    folders = folders_of(request.paths)
+    gone = Pruning(folders).count_deleted(engine.store) if folders else 0
+    if gone:
+        removes = "--prune removes it" if gone == 1 else "--prune removes them"
+        err.print(
+            f"hint: the store still has {count(gone, 'document')} whose file is gone ({removes})",
+            soft_wrap=True,
+        )
 
 
 def _loaded(load: Callable[[StageProgress], IngestReport], *, json: bool) -> IngestReport:

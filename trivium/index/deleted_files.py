@@ -45,21 +45,32 @@ class Pruning:
             return []
         return [page.uri for page in each_page(store) if self._is_stale(page, report)]
 
+    def count_deleted(self, store: PageLister) -> int:
+        """Return the number of documents of which the file no longer exists."""
+        files = map(self._file_below, each_page(store))
+        return sum(file is not None and _is_deleted(file) for file in files)
+
     def _is_stale(self, page: PageRecord, report: IngestReport) -> bool:
-        source = page.source.removeprefix(RECORDS)
-        # Uploads and documents of programs have names without a folder, or are called what they are displayed as: they
-        # look like files that are not there.
-        uploaded = source == page.path or not os.path.dirname(source)  # noqa: PTH120
-        if page.uri in self._loaded or uploaded or "://" in source:
-            return False
-        file = file_of(source)
-        # As it is called and where it really is: a folder may be a symbolic link.
-        if not any(form.startswith(self._below) for form in (os.path.abspath(file), absolute(file))):  # noqa: PTH100
+        file = self._file_below(page)
+        if file is None:
             return False
         if _is_deleted(file):
             return True
         sound = not report.unlisted and not any(_is_of(problem.location, file) for problem in report.problems)
         return sound and page.source in self._read
+
+    def _file_below(self, page: PageRecord) -> str | None:
+        """Return the file of a document that was not loaded, if it is below the folders."""
+        source = page.source.removeprefix(RECORDS)
+        # Uploads and documents of programs have names without a folder, or are called what they are displayed as: they
+        # look like files that are not there.
+        uploaded = source == page.path or not os.path.dirname(source)  # noqa: PTH120
+        if page.uri in self._loaded or uploaded or "://" in source:
+            return None
+        file = file_of(source)
+        # As it is called and where it really is: a folder may be a symbolic link.
+        forms = (os.path.abspath(file), absolute(file))  # noqa: PTH100
+        return file if any(form.startswith(self._below) for form in forms) else None
 
 
 def _is_deleted(file: str) -> bool:
