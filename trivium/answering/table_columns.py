@@ -29,19 +29,22 @@ def columns_of_days(question: str, table: Table) -> Iterator[tuple[re.Match[str]
     """Yield the day, the weekdays and the month that a question asks for, each as it says them, if a column has any, with
     the rows of the column that is meant; None if that is not certain.
     """
-    dated = {head: days for head, cells in _cells(table).items() if (days := days_of(cells))}
     period = PERIOD.search(question)
-    if period is not None and dated:
+    if period is not None and (
+        dated := {head: days for head, cells in _cells(table).items() if (days := days_of(cells))}
+    ):
         yield period, _by_date(period, table, dated)
         question = without(period)
     for cycle, asks in (WEEK, ON_WEEKDAYS), (YEAR, IN_MONTHS):
+        found = list(asks.finditer(question))
+        if not found:
+            continue
         columns = {
             head: named
             for head, cells in _cells(table).items()
             if any(named := [cycle.named_in(cell) for cell in cells])
         }
-        found = list(asks.finditer(question))
-        if found and columns:
+        if columns:
             yield found[0], _by_cycle(found[0], cycle, table, columns) if len(found) == 1 else None
             question = without(found[0])
 
