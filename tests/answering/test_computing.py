@@ -69,6 +69,14 @@ SEEDS = [
     ("Bean", "May", "July"),
 ]
 
+CADETS = [
+    ("Name", "Boat licence", "Joined"),
+    ("Ada Holm", "A", "2019"),
+    ("Bo Kers", "B", "2021"),
+    ("Cleo Vind", "A", "2023"),
+    ("Dag Rand", "none", "2024"),
+]
+
 
 def in_pdf(rows: list[tuple[str, ...]]) -> bytes:
     file = PdfFile()
@@ -96,6 +104,7 @@ FILES: Mapping[str, str | bytes] = {
     "Shops.html": in_html("Shops", SHOPS),
     "Huts.csv": in_csv(HUTS),
     "Seeds.csv": in_csv(SEEDS),
+    "Cadets.xlsx": in_excel(CADETS),
 }
 COMPUTED = {
     "What do all the repairs cost together?": "1,720.00 in total (added up from 3 of 3 rows)",
@@ -117,6 +126,10 @@ COMPUTED = {
     "What is the average number of days of leave of the employees?": "28 on average (computed from 3 of 4 rows)",
     "How many sheep are there altogether on all farms?": "525 in total (added up from 3 of 3 rows)",
     "How many mills were built before 1700?": "1 (counted: 1 of 3 rows)",
+    "How many cadets hold an A licence?": "2 (counted: 2 of 4 rows)",
+    "How many cadets have licence A?": "2 (counted: 2 of 4 rows)",
+    "How many cadets hold a B licence?": "1 (counted: 1 of 4 rows)",
+    "How many cadets hold a licence for boats?": None,
     "How many films are shown on Thursdays?": "2 (counted: 2 of 4 rows)",
 }
 """Questions, and how the value that is computed begins or reads; None where a word ("work") is not in the table."""
@@ -141,6 +154,9 @@ ROWS = {
     "Which huts are open in August?": {"Falk", "Rabe"},
     "Which huts can be visited in January?": {"Egge", "Rabe"},
     "Which seeds are sown in May?": {"Kale", "Bean"},
+    "Which cadets hold an A licence?": {"Ada Holm", "Cleo Vind"},
+    "Which cadets joined after 2020 and have licence A?": {"Cleo Vind"},
+    "Which cadets have no licence?": {"Dag Rand"},
     "Which tents have an awning and how much do they weigh?": {"Bever", "Das"},
 }
 NOT_COMPUTED = [
@@ -193,7 +209,9 @@ def test_a_value_is_computed_from_the_rows_that_are_shown_and_cited(engine: Engi
 def test_places_and_numbers_choose_rows(engine: Engine, question: str) -> None:
     found = engine.ask(question)
     every = {
-        row[0] for table in (REPAIRS, TENTS, SHEEP, MILLS, FILMS, SHOPS, HUTS, SEEDS) for row in table[1:]
+        row[0]
+        for table in (REPAIRS, TENTS, SHEEP, MILLS, FILMS, SHOPS, HUTS, SEEDS, CADETS)
+        for row in table[1:]
     }
     assert found.outcome == "answered"
     assert {name for name in every if f": {name};" in found.text or f"{name};" in found.text} == ROWS[

@@ -11,6 +11,7 @@ import pytest
 from tests.answering.table_files import in_excel, in_html, in_word
 from tests.built_stores import EMBEDDER, ROOT, copy_of_sample
 from tests.fakes.memory_store import MemoryStore
+from trivium.answering.events import CLOSEST
 from trivium.answering.follow_up_questions import complete
 from trivium.answering.named_in_answer import name_of, thing_of
 from trivium.engine import Engine
@@ -65,6 +66,29 @@ def test_a_name_or_code_takes_the_place_of_the_one_asked_for_before() -> None:
         ),
     ]:
         assert complete(said, [Turn(asked, "Wait. [1]")], store) == completed
+
+
+def test_a_question_without_what_it_asks_for_asks_for_the_same() -> None:
+    """Whichever verb it has; "which" with a noun behind it is complete."""
+    asked = Turn("Which boats need a B licence?", "Hut: Lys; Licence: B\nHut: Orn; Licence: B [1]")
+    for said, completed in [
+        ("And which need an A licence?", "Which boats need an A licence?"),
+        ("But which have more than 2 seats?", "Which boats have more than 2 seats?"),
+        ("And which huts have a stove?", "And which huts have a stove?"),
+    ]:
+        assert complete(said, [asked], MemoryStore()) == completed
+
+
+def test_them_are_the_rows_last_listed() -> None:
+    """By one answer, or by several of one row each; not what only the closest passages say."""
+    several = Turn("Which are dry?", "Huts: Hut: Lys; Beds: 4 [1]\nHut: Orn; Beds: 9 [1]")
+    lys, orn = Turn("Dry?", "Hut: Lys; Beds: 4 [1]"), Turn("Cold?", "Hut: Orn; Beds: 9 [1]")
+    named = "Which of Lys and Orn is cheaper?"
+    for history in ([several], [lys, orn], [several, lys, orn]):
+        assert complete("Which of them is cheaper?", history, MemoryStore()) == named
+    closest = Turn(several.question, f"{CLOSEST}\n{several.answer}")
+    for history in ([lys], [closest]):
+        assert "Lys" not in complete("Which of them is cheaper?", history, MemoryStore())
 
 
 CREW = [

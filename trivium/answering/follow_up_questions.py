@@ -17,17 +17,25 @@ from trivium.answering.named_in_answer import (
     is_person,
     known_names,
     name_of,
+    rows_listed,
     said_in_answer,
     thing_of,
 )
+from trivium.answering.replaced_in_question import (
+    COUNTED,
+    FUNCTION_WORDS,
+    WHICH_DO,
+    topic_terms,
+    with_end_replaced,
+    with_name_replaced,
+    with_number_replaced,
+    with_thing_asked_for,
+)
 from trivium.graph.protocols import GraphReader
-from trivium.text.languages import ENGLISH, function_words
 from trivium.text.normalise import (
-    NUMBER_WORDS,
     content_terms,
     sentences,
     terms,
-    without_closing_marks,
     words,
 )
 from trivium.types import Turn
@@ -58,6 +66,8 @@ _OF_WHAT = re.compile(
     re.IGNORECASE,
 )
 """Beginnings of questions that do not say of what: "Which is the largest?", "In which year?"."""
+_OF_THESE = re.compile(r"(?<=\bwhich of )(?:them|these|those)\b", re.IGNORECASE)
+"""What stands for the rows that were listed: "Which of them is the cheapest?"."""
 _ASKING = frozenset(
     words(
         "who whom whose what which when where why how is are was were do does did has have had can could will would"
@@ -109,23 +119,6 @@ _INTRODUCES = re.compile(
 reach Velm?"."""
 _NAMED_BEHIND = re.compile(r",\s*(?:the|our)\s[^,?]{3,80}\??\s*$", re.IGNORECASE)
 """An end that says what a pronoun means: "How old is he, the finder of the moons?"."""
-_FUNCTION_WORDS = function_words(ENGLISH)
-_COUNTED = re.compile(
-    rf"\b(the\s+)(?:{'|'.join(NUMBER_WORDS)}|\d{{1,3}})\s+(?=[^\W\d])",
-    re.IGNORECASE,
-)
-"""A number of things that another has not: "the two moons of Mars"."""
-_QUANTITIES = frozenset(
-    terms(
-        "many much long far big large tall old deep high heavy fast hot cold often wide small exactly really so more tell"
-        " explain please me details detail most least go on continue"
-    )
-)
-_NUMBERED = re.compile(r"\b([^\W\d_]{3,20}) (\d{1,6})\b(?![.,]?\d)")
-"""A word with its number: "severity 3"."""
-_CODE = re.compile(r"(?<![\w/.-])[A-Za-z]{1,6}[/.-]?\d[\w/-]{0,20}")
-"""A code of letters and digits: E511, ORV-17A."""
-_CAPITALISED = re.compile(r"\b[^\W\d_a-z]\w{1,40}(?: [^\W\d_a-z]\w{1,40}){0,3}")
 _BARE = re.compile(r"\W*(?:(?:and|but|or|so)\s+)?(when|where|why|who|how)\W*\Z", re.IGNORECASE)
 _ASKED = re.compile(
     r"\A\W{0,5}(?:when|where|why|who|how)(?=\s+(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would)\b)",
@@ -142,6 +135,8 @@ def leaning(question: str, store: GraphReader) -> Leaning | None:
         # "How large are they?" asks about what was mentioned; "when did he do that?" about what was asked before.
         return "refers" if content_terms(rest) and not _PRONOUNS.isdisjoint(said) else "unfinished"
     names = known_names(question, store)
+    if WHICH_DO.match(question):
+        return "unfinished"
     if not names and (_ORDINAL.search(rest) or (len(topic) == 1 and _OF_WHAT.match(rest))):
         return "unfinished"
     end = _end(_ELLIPTIC, question)
@@ -161,6 +156,11 @@ def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
     kind = leaning(question, store) if history else None
     if kind is None:
         return question
+    listed = _OF_THESE.search(question)
+    if listed is not None and len(names := rows_listed(history)) > 1:
+        return (
+            f"{question[: listed.start()]}{', '.join(names[:-1])} and {names[-1]}{question[listed.end() :]}"
+        )
     clear = with_subject(question, history, store) if kind == "refers" else None
     if clear is not None:
         return clear[0]
@@ -172,14 +172,24 @@ def complete(question: str, history: Sequence[Turn], store: GraphReader) -> str:
     bare = _BARE.fullmatch(question)
     if bare is not None and _ASKED.match(before):
         return _ASKED.sub(bare[1].capitalize(), before, count=1)
-    replaced = (
-        _with_name_replaced(question, history[-1], before, store)
-        or _with_number_replaced(question, before)
-        or _with_end_replaced(question, before)
-    )
+    replaced = with_thing_asked_for(question, before) or _replaced(question, history[-1], before, store)
     # What was unfinished itself is left out: the last complete question says what is asked.
     first = before[slice(*spans[0])] if (spans := sentences(before)) else before
     return replaced or f"{first.rstrip()} {question.strip()}"
+
+
+def _replaced(question: str, last: Turn, before: str, store: GraphReader) -> str | None:
+    """Return the previous question with what an unfinished one says in place of its name, number or end."""
+    rest = question[_end(_ELLIPTIC, question) :]
+    # A question that refers to something else is about another thing than the one before it.
+    named = rest != question and (
+        known_names(last.question, store) or leaning(last.question, store) != "refers"
+    )
+    return (
+        (with_name_replaced(rest, before, store) if named else None)
+        or with_number_replaced(rest, before)
+        or (None if _ORDINAL.search(question) else with_end_replaced(rest, before))
+    )
 
 
 def goes_on(question: str) -> bool:
@@ -227,7 +237,7 @@ def with_subject(question: str, history: Sequence[Turn], store: GraphReader) -> 
     owns = said in _POSSESSIVE
     if said == "her":  # whose, or whom
         before, after = words(rest[: pronoun.start()])[-1:], words(rest[pronoun.end() :])[:1]
-        owns = after != [] and _FUNCTION_WORDS.issuperset(before) and _FUNCTION_WORDS.isdisjoint(after)
+        owns = after != [] and FUNCTION_WORDS.issuperset(before) and FUNCTION_WORDS.isdisjoint(after)
     ending = "" if not owns else "'" if subject.endswith("s") else "'s"
     return f"{rest[: pronoun.start()]}{subject}{ending}{rest[pronoun.end() :]}", subject
 
@@ -279,68 +289,12 @@ def _with_names(question: str, last: Turn, before: str, store: GraphReader) -> s
     known = set(terms(f"{question} {' '.join(names)}"))
     topic = [
         word.strip("()?!.,; ")
-        for word in _COUNTED.sub(r"\1", before).split()
+        for word in COUNTED.sub(r"\1", before).split()
         if topic_terms(word) and known.isdisjoint(terms(word))
         if not _end(_ELLIPTIC, question)  # "And its mass?" asks for something else
     ]
     end = "?" if question.rstrip().endswith("?") else ""
     return f"{question.rstrip(' ?')} ({', '.join([*names, ' '.join(topic)]).rstrip(', ')}){end}"
-
-
-def _with_name_replaced(question: str, last: Turn, before: str, store: GraphReader) -> str | None:
-    """Return the previous question with its name or code replaced by the one in this question ("And Venus?", "And
-    E511?"); None if either has more than one, or this one says anything else.
-    """
-    rest = question[_end(_ELLIPTIC, question) :]
-    if rest == question or (
-        not known_names(last.question, store) and leaning(last.question, store) == "refers"
-    ):
-        return None  # it does not refer to the same thing
-    found = (
-        (known_names(rest, store), known_names(before, store)),
-        (_CODE.findall(rest), _CODE.findall(before)),
-        (_CAPITALISED.findall(rest), _CAPITALISED.findall(before, 1)),
-    )
-    pairs = [(list(dict.fromkeys(own)), list(dict.fromkeys(names))) for own, names in found]
-    one_each = [pair for pair in pairs if len(pair[0]) == len(pair[1]) == 1]
-    if not one_each or not set(topic_terms(rest)) <= {"s", *terms(one_each[0][0][0])}:
-        return None
-    own, names = one_each[0]
-    return re.sub(rf"(?<!\w){re.escape(names[0])}(?!\w)", lambda _: own[0], _COUNTED.sub(r"\1", before))
-
-
-def _with_number_replaced(question: str, before: str) -> str | None:
-    """Return the previous question with another number behind a word that it has, too ("What is due for level 2?" "And
-    for level 3?"); None if this question says anything else.
-    """
-    own = _NUMBERED.findall(question[_end(_ELLIPTIC, question) :])
-    if len(own) != 1 or len(topic_terms(question[_end(_ELLIPTIC, question) :])) > 2:
-        return None
-    word, number = own[0]
-    replaced, count = re.subn(
-        rf"(?i)\b({re.escape(word)}) \d+\b", lambda found: f"{found[1]} {number}", before
-    )
-    return replaced if count == 1 else None
-
-
-def _with_end_replaced(question: str, before: str) -> str | None:
-    """Return the previous question with its end replaced by an ellipsis that begins like it ("How many were there in
-    2022?" "And in 2023?"); None if it does not.
-    """
-    rest = question[_end(_ELLIPTIC, question) :].split()
-    said = without_closing_marks(before).split()
-    if len(rest) < 2 or rest[0] not in _FUNCTION_WORDS or _ORDINAL.search(question):
-        return None
-    for at in range(max(1, len(said) - len(rest) - 1), len(said)):
-        alike = 2 if rest[0] == "the" and said[at - 1] not in ("is", "are", "was", "were") else 1
-        if said[at : at + alike] == rest[:alike]:
-            return " ".join([*said[:at], *rest])
-    return None
-
-
-def topic_terms(text: str) -> list[str]:
-    """Return the terms of a text that indicate its topic."""
-    return [term for term in content_terms(text) if term not in _QUANTITIES]
 
 
 def _spelled_out(question: str) -> str:
@@ -365,7 +319,7 @@ def _has_pronoun(question: str, names: Sequence[str]) -> bool:
         owned = asked_for or any(name in question[: pronoun.start()] for name in names)
         # "which body throws back more of the light it gets?"
         verb = words(question[pronoun.end() :])[:1]
-        acts = verb and verb[0].endswith(("s", "ed")) and verb[0] not in _FUNCTION_WORDS
+        acts = verb and verb[0].endswith(("s", "ed")) and verb[0] not in FUNCTION_WORDS
         again = acts and before[:1] == ["which"] and _ASKING.isdisjoint(before[1:])
         if not (in_clause or again or (owned and pronoun[0].casefold() in _POSSESSIVE)):
             return True

@@ -21,11 +21,12 @@ from safetensors.numpy import load
 from trivium.answering.answer_parts import Part, parts_of
 from trivium.answering.asked_kind import asks_for_one, lacks_kind
 from trivium.answering.evidence import as_rows, features, of_all
-from trivium.answering.follow_up_questions import own_terms, topic_terms
+from trivium.answering.follow_up_questions import own_terms
 from trivium.answering.nearness import knows_languages, nearness
 from trivium.answering.passages import NumberedPassage
 from trivium.answering.rarity import Rarity, names_and_numbers
 from trivium.answering.reader_network import load_reader
+from trivium.answering.replaced_in_question import topic_terms
 from trivium.answering.steps import asks_for_steps, begins_clause, lists_of
 from trivium.common.arrays import dots
 from trivium.common.log_odds import probability_of

@@ -78,11 +78,9 @@ def thing_of(question: str, answer: str) -> str | None:
     >>> thing_of("What does the check sail cost?", "The check sail takes 25 minutes and costs 20 euros.")
     'the check sail'
     """
-    rows = [cells for line in answer.splitlines() if len(cells := cells_of(line)) > 1 and cells[1][0]]
-    if rows:
-        label, cell = rows[0][0]
-        *_, last_label, cell = ["", label, *cell.split(": ")]
-        named = cell if any(map(str.isalpha, cell)) else f"{last_label} {cell}".strip()
+    if rows := _rows(answer):
+        label, cell = rows[0]
+        named = cell if any(map(str.isalpha, cell)) else f"{label} {cell}".strip()
         return named if len(rows) == 1 else None
     said = answer.split()[:MOST_WORDS]
     asked = f" {question.casefold().rstrip('?!. ')} "
@@ -91,6 +89,36 @@ def thing_of(question: str, answer: str) -> str | None:
         if said[0].casefold() in ARTICLES and f" {thing.casefold()} " in asked:
             return thing[0].lower() + thing[1:]
     return None
+
+
+def rows_listed(history: Sequence[Turn]) -> list[str]:
+    """Return the names of the rows of a table that the last answer lists, or that the last ones name one each: what their
+    first cells say.
+
+    >>> rows_listed([Turn("Which are dry?", "Hut: Lys; Beds: 4\\nHut: Orn; Beds: 9")])
+    ['Lys', 'Orn']
+    """
+    listed: list[tuple[str, str]] = []
+    for turn in reversed(history):
+        own = _rows(without_marks(turn.answer)) if short_answer(turn) else []
+        if not own or (listed and (len(own) > 1 or own[0][0] != listed[0][0])):
+            break
+        listed = [*own, *listed]
+        if len(own) > 1:
+            break
+    return list(dict.fromkeys(cell for label, cell in listed if label == listed[0][0]))
+
+
+def _rows(answer: str) -> list[tuple[str, str]]:
+    """Return the label and the text of the first cell of each row in an answer."""
+    found = []
+    for line in answer.splitlines():
+        cells = cells_of(line)
+        if len(cells) > 1 and cells[1][0]:
+            label, cell = cells[0]
+            *_, label, cell = ["", label, *cell.split(": ")]
+            found.append((label, cell))
+    return found
 
 
 def known_names(text: str, store: GraphReader) -> list[str]:

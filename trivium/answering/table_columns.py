@@ -10,7 +10,6 @@ from trivium.answering.comparing_words import PRICE
 from trivium.answering.recurring_days import IN_MONTHS, ON_WEEKDAYS, WEEK, YEAR, Cycle
 from trivium.answering.table_dates import LASTING, PERIOD, Day, days_of, within
 from trivium.answering.table_rows import Row, Table, numbers
-from trivium.graph.schema import headings_of
 
 _NOTED = "created updated changed"
 """Heads of days that are about the row, and are meant only if they are named."""
@@ -53,8 +52,7 @@ def rows_without_price(table: Table, noun: frozenset[str]) -> list[Row] | None:
     """Return the rows of which every price is 0; None if a price is no number, or of what has another heading than the
     ``noun`` that is asked for.
     """
-    nearest = headings_of(table.rows[0].passage.hit.section)[-1]
-    if noun.isdisjoint(table.stems(f"{table.first} {nearest}")):
+    if noun.isdisjoint(table.names):
         return None
     prices = [column for head, column in table.filled.items() if table.is_about(head, PRICE)]
     read = [numbers([cell for _, cell in column]) for column in prices]

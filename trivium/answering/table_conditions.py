@@ -36,8 +36,8 @@ _NEITHER = _DENYING | frozenset(terms(" ".join(ASKING)))
 OF_COMPUTING = frozenset(
     terms(
         "how many number of count average mean total together altogether combined sum add up all every each are there"
-        " cost costs price much pay spend do does have has more less than least most exceed exceeding"
-        " item thing entry row one line kind product"
+        " cost costs price much pay spend do does have has hold own need require more less than least most exceed"
+        " exceeding item thing entry row one line kind product"
     )
 )
 """Words that ask for a value, or to compare, and those for whatever the rows are."""
@@ -56,12 +56,16 @@ _OF_THE = frozenset(words("of the our your these all"))
 _ENDS_NOUN = frozenset(
     words(
         "are is were was have has had do does did can could will cost costs of in on with without that which who under"
-        " over there at from for not no"
+        " over there at from for not no a an the hold own need require"
     )
 )
 _LOGIC = frozenset(words("or nor but than more less fewer most least neither either except"))
 """Words that say how conditions belong together, or that compare: what is left of them is not understood."""
 _ITEMS = re.compile(r"[,;/](?!\d)| and ")
+_LETTER = re.compile(
+    r"(?<=\w )[AI](?= \w+|[?.! ]*$)(?! (?:am|do|have|can|could|should|must|may|need|will)\b)"
+)
+"""A cell of one letter that is a word, too: "an A licence", "class A"."""
 _LONGEST = 8
 """Words of a cell that a question may name."""
 
@@ -113,6 +117,7 @@ class Reading:
         """Begin to read a question."""
         asked = frozenset(table.rows[0].passage.analyzer.question_terms(question))
         asked -= (_NEITHER | _NOW) - table.heads
+        asked |= frozenset(map(str.lower, _LETTER.findall(question)))
         return cls(table, asked, frozenset(table.stems(_noun(question, table.heads, table.stems))))
 
     def rows(self, question: str, *, chosen_only: bool) -> list[Row] | None:
@@ -160,6 +165,8 @@ class Reading:
         denies = len(denials) % 2 > 0  # "must not be handled without gloves"
         saying = self._by_yes(counts=chosen_only, says=not denies)
         chosen += saying
+        if not chosen_only and self._some_have_none():
+            return None  # "How many cadets have a licence?"
         if denials and (len(chosen) != 1 or "and" in words(asked) or "," in asked):
             return None
         if chosen_only and superlative is None and (not chosen or self.asked.isdisjoint(self.rest.split())):
@@ -182,13 +189,13 @@ class Reading:
         left = frozenset(self.rest.split())
         left = (left & self.asked) | {stem for stem in left if stem.isdecimal()} | self.noun
         said = [row.said for row in self.table.rows]
-        if chosen_only and self.noun & (self.table.heads | self.table.above):
+        if chosen_only and self.noun & (self.table.heads | self.table.above | self.table.names):
             left -= {stem for stem in self._verb(heads) if not any(stem in one for one in said)}
         for stem in left - heads - self.known:
             count = sum(stem in one for one in said)
             in_rows = 2 * count >= len(said) and not stem.isdecimal()
             tells_apart = count and stem not in self.noun
-            around = self.table.above if stem in self.noun else self.table.section
+            around = self.table.above | self.table.names if stem in self.noun else self.table.section
             if not in_rows and (tells_apart or stem not in around):
                 return False
         return True
@@ -204,8 +211,8 @@ class Reading:
         return set()
 
     def names_rows(self) -> bool:
-        """Whether what is counted is what the first column names."""
-        return not self.noun.isdisjoint(self.table.stems(self.table.first))
+        """Whether what is counted is what the rows are called."""
+        return not self.noun.isdisjoint(self.table.names)
 
     def _by_number(self, match: re.Match[str]) -> list[Row] | None:
         """Return the rows with a number as it is asked for, in the only column that it can be about."""
@@ -330,6 +337,14 @@ class Reading:
                 chosen.append([row for (row, _), yes in zip(column, said, strict=True) if yes is says])
                 self.used.add(head)
         return chosen
+
+    def _some_have_none(self) -> bool:
+        """Whether a column that is named, and that no condition is about, says in some rows that there is none."""
+        return any(
+            head not in self.used and self.table.is_about(head, self.rest)
+            for head, column in self.table.columns.items()
+            if any(cell.casefold() in ("none", "no") for _, cell in column)
+        )
 
 
 def _noun(question: str, heads: frozenset[str], stems: Callable[[str], Sequence[str]]) -> str:

@@ -11,7 +11,7 @@ from itertools import pairwise
 from trivium.answering.citation_marks import without_marks
 from trivium.answering.passages import NumberedPassage
 from trivium.graph.protocols import GraphReader
-from trivium.graph.schema import Hop
+from trivium.graph.schema import Hop, headings_of
 from trivium.parser.tables import cells_of
 from trivium.text.normalise import words
 from trivium.types import ChunkKind
@@ -164,6 +164,11 @@ class Table:
     def first(self) -> str:
         """The head of the column that names the rows."""
         return self.rows[0].cells[0][0]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The stems of what the rows are called: by the head of their first column, or the heading above them."""
+        return frozenset(self.stems(f"{self.first} {headings_of(self.rows[0].passage.hit.section)[-1]}"))
 
     @property
     def read(self) -> list[NumberedPassage]:
