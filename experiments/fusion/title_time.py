@@ -19,7 +19,7 @@ from trivium.evaluation.tables import grid, share
 from trivium.fusion.artefact import Artefact
 from trivium.fusion.network import Network
 from trivium.fusion.registry import shipped
-from trivium.training.fit import corrected
+from trivium.training.fit import Added, corrected
 from trivium.training.run import report_of
 from trivium.training.training_data import examples_of, read
 
@@ -30,7 +30,7 @@ WEIGHTS = (0.0, 0.3, 0.5, 0.8, 1.0, 1.5, 2.0)
 def counting(base: Artefact, weight: float) -> Network:
     """Return the network of an artefact with that weight of the column in place of the one added after its training."""
     more = weight - base.settings.get(COLUMN, 0.0) * base.calibration["slope"]
-    return corrected(base.network, 1.0, [more * (view == COLUMN) for view in base.layout.views])
+    return corrected(base.network, 1.0, Added([more * (view == COLUMN) for view in base.layout.views]))
 
 
 def figures(path: Path) -> list[str]:

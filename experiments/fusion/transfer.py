@@ -10,7 +10,8 @@ only the first: sets of one kind are left out together, and those after ``--judg
     python experiments/fusion/transfer.py hits/*.npz --kinds hotpotqa,2wiki,musique squad --judged filings --members 3
 
 ``--convex 0.5 1`` also judges the networks with so many times the convex combination (its weights times the standardised
-scores of the retrievers) added to their log-odds.
+scores of the retrievers) added to their log-odds; with ``--fading 0.8`` also only as far as that is beyond .8 where
+candidates link to each other.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from trivium.fusion.convex import load as load_convex
 from trivium.fusion.network import Network
 from trivium.fusion.registry import shipped
 from trivium.search.ranking import fused_ranking, own_ranking
-from trivium.training.crossfit import crossfit, fit_all
-from trivium.training.fit import corrected, train
-from trivium.training.run import headline_measures, start_of
+from trivium.training.crossfit import NOTHING, crossfit, fit_all
+from trivium.training.fit import Added, corrected, train
+from trivium.training.run import added_after, headline_measures, start_of
 from trivium.training.settings import Settings
 from trivium.training.training_data import Collection, Example, HitSet, examples_of, read
 
@@ -54,10 +55,11 @@ def main() -> None:
     parser.add_argument(
         "--convex", nargs="+", type=float, default=[], help="weights of the convex combination that is added"
     )
+    parser.add_argument("--fading", type=float, default=0.0, help="as in the settings of a training")
     given = parser.parse_args()
     collection = read(given.hits, given.importance, folds=5)
     examples = examples_of(collection)
-    settings = replace(Settings(), members=given.members)
+    settings = replace(Settings(), members=given.members, fading=given.fading)
     print("## Trained without a set, judged on it\n")
     kinds = [kind.split(",") for kind in given.kinds or ()]
     print(left_out(collection, examples, settings, kinds, given.judged, given.convex))
@@ -85,7 +87,7 @@ def left_out(
     convex, known = load_convex(collection.embedder), shipped(collection.embedder, names=True)
     assert known is not None, f"no network ships for {collection.embedder}"
     weights = [convex.weights[name] for name in collection.layout.retrievers]
-    start = start_of(collection, settings)
+    start, fading = start_of(collection, settings), added_after(collection, settings)
     networks: dict[frozenset[int], Network] = {}
     set_of = np.array([one.name for one in collection.sets for _ in one.hits])
     lines = []
@@ -96,27 +98,30 @@ def left_out(
             np.flatnonzero(apart(collection.pages, held_out) & ~np.isin(set_of, list(judged))).tolist()
         )
         if rest not in networks:
-            networks[rest] = fit_all(
-                [examples[place] for place in sorted(rest)], settings, EPOCHS, start=start
-            )
+            some = [examples[place] for place in sorted(rest)]
+            networks[rest] = fit_all(some, settings, EPOCHS, start=start, added=replace(fading, weights=()))
         fusions = [convex]
         fusions += [
             replace(known, network=tilted(known.network, weights, times)).fusion() for times in (0.0, *added)
         ]
         found = [[np.asarray(fusion.fuse(hit.table).scores) for hit in one.hits] for fusion in fusions]
         found += [scores(tilted(networks[rest], weights, times), own) for times in (0.0, *added)]
+        if fading.fading is not None:
+            found += [scores(tilted(networks[rest], weights, times, fading), own) for times in added]
         lines.append([one.name, best_single(one), *(figures(one, values) for values in found)])
     heads = [
         f"{name} + {times:g}" if times else name
         for name in ("ships", "without its kind")
         for times in (0.0, *added)
     ]
+    if fading.fading is not None:
+        heads += [f"without its kind + {times:g}, faded" for times in added]
     return grid(["set", "best single retriever", "convex", *heads], lines)
 
 
-def tilted(network: Network, weights: Sequence[float], times: float) -> Network:
-    """Return a network with ``times`` the convex combination added to its log-odds."""
-    return corrected(network, 1.0, [times * weight for weight in weights])
+def tilted(network: Network, weights: Sequence[float], times: float, fading: Added = NOTHING) -> Network:
+    """Return a network with ``times`` the convex combination added to its log-odds, which may fade."""
+    return corrected(network, 1.0, replace(fading, weights=[times * weight for weight in weights]))
 
 
 def matrix(collection: Collection, examples: Sequence[Example], settings: Settings) -> str:

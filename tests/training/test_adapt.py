@@ -14,7 +14,7 @@ from trivium.fusion.artefact import Artefact
 from trivium.fusion.hit_lists import HitList
 from trivium.fusion.network import CLIP, Network
 from trivium.training.adapt import PENALTY, adapted, base_of, crossfit_adapted
-from trivium.training.fit import corrected
+from trivium.training.fit import Added, corrected
 from trivium.training.run import adapt_fusion
 from trivium.training.settings import MOST
 from trivium.training.training_data import Collection, Example, HitSet, examples_of
@@ -44,14 +44,31 @@ def test_what_is_added_to_the_score_is_a_sum_of_the_first_features() -> None:
     rows = np.random.default_rng(0).normal(0, 9, (40, len(collection.layout.columns)))
     scaled = np.clip((rows - 0.5) / 2, -CLIP, CLIP)[:, :3]
     expected = 0.25 * network.logits(rows) + scaled @ weights
-    assert corrected(network, 0.25, weights.tolist()).logits(rows) == pytest.approx(expected, rel=1e-5)
+    assert corrected(network, 0.25, Added(weights.tolist())).logits(rows) == pytest.approx(expected, rel=1e-5)
+
+
+def test_what_is_added_fades_by_a_feature_that_the_layers_do_not_see() -> None:
+    """The sum is brought nearer to 0 by the rate times the feature itself, and to 0 if it is no larger than that."""
+    collection = collection_of(6)
+    network = base_for(collection).network
+    share = len(collection.layout.views)
+    added = Added([0.5, -2.0, 1.5], share, 3.0)
+    rows = np.random.default_rng(0).normal(0, 2, (200, len(collection.layout.columns) + 1))
+    rows[:, share] = np.random.default_rng(1).choice([0, 0.1, 1], 200)
+    seen = added.hidden_from(Example(rows, np.zeros(200, dtype=bool), 1.0)).rows
+    total = network.scaled(seen)[:, :3] @ added.weights
+    expected = network.logits(seen) + np.sign(total) * np.maximum(abs(total) - 3 * rows[:, share], 0)
+    assert added.to(network).logits(rows) == pytest.approx(expected, abs=1e-4)
+    assert (expected != network.logits(seen))[rows[:, share] == 0].all()
 
 
 def slow_loss(base: Artefact, examples: list[Example], factor: float, weights: np.ndarray) -> float:
     """The loss as its docstring says it, candidate by candidate."""
     total = PENALTY * ((factor - 1) ** 2 + float(weights @ weights))
     for example in examples:
-        scores = corrected(base.network, factor, weights.tolist()).logits(example.rows.astype(np.float64))
+        scores = corrected(base.network, factor, Added(weights.tolist())).logits(
+            example.rows.astype(np.float64)
+        )
         others = np.logaddexp.reduce(scores[~example.gold])
         total += example.weight * float(np.mean(np.logaddexp(0, others - scores[example.gold])))
     return total

@@ -12,10 +12,12 @@ import pytest
 from tests.training.world import QUICK, collection_of, needs_tensorflow
 from trivium.errors import ConfigurationError, InputError
 from trivium.fusion.convex import load as load_convex
+from trivium.fusion.hit_lists import HitList
 from trivium.fusion.network import Network
+from trivium.retrievers.signals import LINKED
 from trivium.training import fit
 from trivium.training.crossfit import crossfit, fit_all, stack
-from trivium.training.fit import train, validate
+from trivium.training.fit import Added, train, validate
 from trivium.training.run import added_after, start_of
 from trivium.training.settings import Settings
 from trivium.training.training_data import Example, examples_of
@@ -145,11 +147,13 @@ def test_what_is_added_after_training_adds_to_the_scores() -> None:
     """So many times the standardised first features, to those of the whole and of the folds."""
     collection = collection_of(60)
     examples = examples_of(collection)
-    plain, more = (fit_all(examples, QUICK, 2, added=added) for added in ((), (0.5, 2.0)))
+    plain, more = (fit_all(examples, QUICK, 2, added=Added(added)) for added in ((), (0.5, 2.0)))
     rows = examples[0].rows.astype(np.float64)
     expected = plain.logits(rows) + plain.scaled(rows)[:, :2] @ [0.5, 2.0]
     np.testing.assert_allclose(more.logits(rows), expected, atol=1e-4)
-    folds = [crossfit(examples, collection.pages, QUICK, added=added).logits[0] for added in ((), (0.5,))]
+    folds = [
+        crossfit(examples, collection.pages, QUICK, added=Added(added)).logits[0] for added in ((), (0.5,))
+    ]
     assert not np.allclose(*folds)
 
 
@@ -160,7 +164,7 @@ def test_the_convex_combination_and_the_years_of_titles_are_added() -> None:
     added = dict(
         zip(
             collection.layout.views,
-            added_after(collection, replace(QUICK, convex=2.0, title_time=0.7)),
+            added_after(collection, replace(QUICK, convex=2.0, title_time=0.7)).weights,
             strict=True,
         )
     )
@@ -169,6 +173,40 @@ def test_the_convex_combination_and_the_years_of_titles_are_added() -> None:
     assert any(added.values())
     start = dict(zip(collection.layout.retrievers, start_of(collection, QUICK), strict=True))
     assert start == pytest.approx({name: QUICK.start * weights.get(name, 0.0) for name in start})
+
+
+def test_how_many_candidates_are_linked_fades_what_is_added_and_nothing_else() -> None:
+    """Networks trained on questions whose candidates are linked in all, some or no cases are the same."""
+    plain = collection_of(60)
+    shares = dict(zip((hit.question_id for hit in plain.hits), [0.0, 0.5, 1.0] * 20, strict=True))
+
+    def linked(hit: HitList) -> HitList:
+        share = shares[hit.question_id]
+        return replace(hit, table=replace(hit.table, question={**hit.table.question, LINKED: share}))
+
+    hit_set = replace(plain.sets[0], hits=tuple(linked(hit) for hit in plain.hits))
+    collection = replace(plain, sets=(hit_set,))
+    added = added_after(collection, replace(QUICK, fading=60.0))
+    assert added.fading is not None
+    assert collection.layout.columns[added.fading][0] == LINKED
+    assert (
+        added_after(plain, QUICK).fading is added_after(collection, replace(QUICK, hidden=())).fading is None
+    )
+    network = fit_all(examples_of(collection), QUICK, 2, added=replace(added, rate=0.0))
+    for example in examples_of(collection)[:3]:
+        rows = example.rows.astype(np.float64)
+        other = rows.copy()
+        other[:, added.fading] = 0.3
+        assert network.logits(other) == pytest.approx(network.logits(rows), abs=1e-3)
+    faded = fit_all(examples_of(collection), QUICK, 2, added=added)
+    alone = fit_all(examples_of(collection), QUICK, 2, added=replace(added, weights=()))
+    not_linked, half, all_linked = (
+        example.rows.astype(np.float64) for example in examples_of(collection)[:3]
+    )
+    assert faded.logits(not_linked) == pytest.approx(network.logits(not_linked), abs=1e-3)
+    for rows in (half, all_linked):
+        assert faded.logits(rows) == pytest.approx(alone.logits(rows), abs=1e-3)
+    assert not np.allclose(faded.logits(not_linked), alone.logits(not_linked), atol=0.1)
 
 
 def test_a_network_sees_that_two_views_agree() -> None:

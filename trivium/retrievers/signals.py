@@ -127,6 +127,11 @@ class SignalSettings:
     walk_named: WalkSettings = field(default_factory=lambda: WalkSettings(entity_share=1.0))
 
 
+LINKED = "linked_candidates"
+"""The feature of the question that says how far candidates link to each other, in [0, 1]: 1 where another one links to a
+tenth of them or more.
+"""
+
 WALKS = ("walk_sharp", "walk_far", "walk_named")
 PARTIAL = ("before", "after", "linking", "linked", "union", "sharing", "page_best")
 """Signals that may be NaN for some candidates, one of each group that is NaN for the same candidates."""
@@ -170,13 +175,19 @@ def signals(
     mentioned = ((counts.text > 0) | (counts.headings > 0)) * _shares(rarity)
     lexical = bm25(counts, statistics, settings.words.bm25)
     titles = [page_of(uri) for uri in chunks]
+    links = of_links(query, chunks, titles, cosines, lexical, mentioned)
     return {
         **_of_words(query, counts, statistics, rarity, settings.words),
         **{name: walk.score(query, chunks) for name, walk in _walks(settings).items()},
-        **of_links(query, chunks, titles, cosines, lexical, mentioned),
+        **links,
         **_of_places(chunks, titles, cosines),
         **of_titles(query.text, titles),
-    }, _of_question(query, statistics, rarity)
+    }, {**_of_question(query, statistics, rarity), LINKED: linked_candidates(links["linking"])}
+
+
+def linked_candidates(linking: Floats) -> float:
+    """Return :data:`LINKED` of candidates from that of their signals (n,) which is NaN where no other links to one."""
+    return min(1.0, 10 * (1 - float(np.isnan(linking).mean())))
 
 
 def _of_places(chunks: Sequence[str], titles: Sequence[str], cosines: Floats) -> Signals:

@@ -22,7 +22,7 @@ from trivium.fusion.features import Layout
 from trivium.fusion.network import Network
 from trivium.fusion.registry import shipped
 from trivium.training.crossfit import Crossfit, by_others
-from trivium.training.fit import corrected
+from trivium.training.fit import Added, corrected
 from trivium.training.settings import MOST
 from trivium.training.training_data import Collection, Example
 
@@ -90,7 +90,7 @@ def adapted(base: Artefact, examples: Sequence[Example], scores: Sequence[Floats
         [len(example.gold) for example, _ in useful],
         np.array([example.weight for example, _ in useful]),
     )
-    return corrected(network, float(weights[0]), weights[1:].tolist())
+    return corrected(network, float(weights[0]), Added(weights[1:].tolist()))
 
 
 def _fitted(rows: Floats, gold: NDArray[np.bool_], sizes: Sequence[int], importance: Floats) -> Floats:

@@ -12,9 +12,11 @@ from trivium.common.arrays import Floats
 from trivium.common.progress import Progress
 from trivium.datasets.cross_validation import apart, count_clusters, folds, page_folds
 from trivium.fusion.network import Network
-from trivium.training.fit import Scale, Tick, Trained, corrected, scale_of, train
+from trivium.training.fit import Added, Scale, Tick, Trained, scale_of, train
 from trivium.training.settings import Settings
 from trivium.training.training_data import Example
+
+NOTHING = Added()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,17 +40,17 @@ def crossfit(
     settings: Settings,
     progress: Progress | None = None,
     start: Sequence[float] = (),
-    added: Sequence[float] = (),
+    added: Added = NOTHING,
 ) -> Crossfit:
     """Train ``settings.members`` networks for each of ``settings.folds`` folds of pages, each from the ``start``
-    (:func:`~trivium.training.fit.train`). The first standardised features times the weights ``added`` are then added to
-    their scores. Raises InputError when there are fewer groups of questions than folds
-    (:func:`trivium.datasets.cross_validation.page_folds`)."""
+    (:func:`~trivium.training.fit.train`), and with what is then ``added`` to their scores. Raises InputError when there
+    are fewer groups of questions than folds (:func:`trivium.datasets.cross_validation.page_folds`)."""
     counter = EpochCounter(progress, settings.folds * settings.members * settings.epochs)
     epochs: list[int] = []
+    seen = [added.hidden_from(example) for example in examples]
 
     def fit(rest: Sequence[int]) -> Network:
-        fold_examples = [examples[place] for place in rest]
+        fold_examples = [seen[place] for place in rest]
         fold_pages = [pages[place] for place in rest]
         scale = scale_of(fold_examples)
         trained = [
@@ -56,7 +58,7 @@ def crossfit(
             for member in range(settings.members)
         ]
         epochs.extend(result.epochs for result in trained)
-        return corrected(stack([result.network for result in trained]), 1.0, added)
+        return added.to(stack([result.network for result in trained]))
 
     fitted = by_others(examples, pages, settings.folds, fit)
     return replace(fitted, epochs=max(1, round(float(np.mean(epochs)))))
@@ -87,11 +89,12 @@ def fit_all(
     epochs: int,
     progress: Progress | None = None,
     start: Sequence[float] = (),
-    added: Sequence[float] = (),
+    added: Added = NOTHING,
 ) -> Network:
     """The final network: the mean of ``settings.members`` networks, each trained on all questions for ``epochs`` from the
-    ``start``, and the first standardised features times the weights ``added``."""
+    ``start``, with what is ``added`` to their scores."""
     counter = EpochCounter(progress, settings.members * min(epochs, settings.epochs))
+    examples = [added.hidden_from(example) for example in examples]
     scale = scale_of(examples)
     members = [
         train(
@@ -106,7 +109,7 @@ def fit_all(
         )
         for member in range(settings.members)
     ]
-    return corrected(stack([member.network for member in members]), 1.0, added)
+    return added.to(stack([member.network for member in members]))
 
 
 def stack(networks: Sequence[Network]) -> Network:

@@ -23,6 +23,35 @@ Tick = Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
+class Added:
+    """What is added to the scores of a trained network: the first standardised features times ``weights``, a sum that is
+    brought nearer to 0 by ``rate`` times the feature of number ``fading``, if one is named. The layers do not see that
+    feature: what they learnt of it would be true of the sets that they are trained on.
+    """
+
+    weights: Sequence[float] = ()
+    fading: int | None = None
+    rate: float = 0.0
+
+    def hidden_from(self, example: Example) -> Example:
+        """Return an example without the feature that the layers do not see."""
+        if self.fading is None:
+            return example
+        return replace(example, rows=np.delete(example.rows, self.fading, axis=1))
+
+    def to(self, network: Network) -> Network:
+        """Return a network that was trained on examples without that feature with what is added to it."""
+        if self.fading is not None:
+            (first, bias), *others = network.layers
+            network = Network(
+                np.insert(network.mean, self.fading, 0),
+                np.insert(network.deviation, self.fading, 1),
+                ((np.insert(first, self.fading, 0, axis=1), bias), *others),
+            )
+        return corrected(network, 1.0, self)
+
+
+@dataclass(frozen=True, slots=True)
 class Epoch:
     """The metrics of an epoch: the mean training ``loss`` (with dropout), and on the validation questions the loss and
     hit@1, in [0, 1]; both None without validation questions."""
@@ -220,29 +249,32 @@ def _draw(
 def _network(model: Any, mean: Floats32, deviation: Floats32, start: Sequence[float]) -> Network:
     numbers = [np.array(variable.numpy())[np.newaxis] for variable in model.trainable_variables]
     network = Network(mean, deviation, tuple(zip(numbers[::2], numbers[1::2], strict=True)))
-    return corrected(network, 1.0, start)
+    return corrected(network, 1.0, Added(start))
 
 
-def corrected(network: Network, factor: float, weights: Sequence[float]) -> Network:
-    """Return the network whose score is ``factor`` times that of another plus the first standardised features times
-    ``weights``. Two units more in each layer carry the positive and the negative part of that sum through the ReLUs,
-    since x = max(0, x) - max(0, -x).
+def corrected(network: Network, factor: float, added: Added) -> Network:
+    """Return the network whose score is ``factor`` times that of another plus what is ``added``. Two units more in each
+    layer carry the positive and the negative part of that through the ReLUs, since x = max(0, x) - max(0, -x). A sum
+    that fades needs a hidden layer.
     """
-    if factor == 1 and not any(weights):
+    if factor == 1 and not any(added.weights):
         return network
     (first, bias), *others = network.layers
     members, inputs, _ = first.shape
-    direction = np.zeros((members, inputs, 1), dtype=np.float32)
-    direction[:, : len(weights), 0] = weights
+    signs = np.array([1, -1], dtype=np.float32)
+    sums = np.zeros((members, inputs, 2), dtype=np.float32)
+    sums[:, : len(added.weights)] = np.outer(added.weights, signs)
+    if added.fading is not None:
+        sums[:, added.fading] = -added.rate
     scale = np.float32(factor)
     if not others:
-        return replace(network, layers=((first * scale + direction, bias * scale),))
-    layers = [(np.concatenate([first, direction, -direction], axis=2), np.pad(bias, ((0, 0), (0, 2))))]
+        return replace(network, layers=((first * scale + sums[..., :1], bias * scale),))
+    layers = [(np.concatenate([first, sums], axis=2), np.pad(bias, ((0, 0), (0, 2))))]
     for inner, bias in others[:-1]:
         wider = np.pad(inner, ((0, 0), (0, 2), (0, 2)))
         wider[:, -2:, -2:] = np.eye(2)
         layers.append((wider, np.pad(bias, ((0, 0), (0, 2)))))
     last, bias = others[-1]
-    signs = np.broadcast_to(np.array([[1], [-1]], dtype=np.float32), (members, 2, 1))
-    layers.append((np.concatenate([last * scale, signs], axis=1), bias * scale))
+    both = np.broadcast_to(signs[:, np.newaxis], (members, 2, 1))
+    layers.append((np.concatenate([last * scale, both], axis=1), bias * scale))
     return replace(network, layers=tuple(layers))

@@ -20,10 +20,12 @@ from trivium.fusion.network import Network
 from trivium.fusion.registry import shipped_name
 from trivium.fusion.rrf import ReciprocalRank
 from trivium.fusion.score_table import Fusion
+from trivium.retrievers.signals import LINKED
 from trivium.search.ranking import Ranking, fused_ranking, own_ranking
 from trivium.training.adapt import PENALTY, adapted, crossfit_adapted
 from trivium.training.calibrate import Calibration, apply, calibrate
 from trivium.training.crossfit import Crossfit, crossfit, fit_all
+from trivium.training.fit import Added
 from trivium.training.settings import Settings
 from trivium.training.training_data import Collection, Example, HitSet, examples_of
 
@@ -141,13 +143,15 @@ def start_of(collection: Collection, settings: Settings) -> list[float]:
     return [settings.start * weights.get(view, 0.0) for view in collection.layout.retrievers]
 
 
-def added_after(collection: Collection, settings: Settings) -> list[float]:
-    """The weight of each view of a collection that ``settings`` add to a network after its training."""
+def added_after(collection: Collection, settings: Settings) -> Added:
+    """What ``settings`` add to a network after its training: each view of a collection by its weight."""
     weights = {
         name: settings.convex * share for name, share in load_convex(collection.embedder).weights.items()
     }
     weights["title_time"] = settings.title_time
-    return [weights.get(view, 0.0) for view in collection.layout.views]
+    columns = [name for name, _ in collection.layout.columns]
+    fading = columns.index(LINKED) if settings.hidden and settings.fading and LINKED in columns else None
+    return Added([weights.get(view, 0.0) for view in collection.layout.views], fading, settings.fading)
 
 
 def adapt_fusion(

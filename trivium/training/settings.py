@@ -28,7 +28,8 @@ class Settings:
 
     What kinds of documents that the training does not know need, and others do not mind (experiments/fusion), is added
     after it: ``convex`` times the same combination, and ``title_time`` times that signal, whether the title has the years
-    and quarters of the question.
+    and quarters of the question. Where candidates link to each other the layers know better: there the sum of both
+    counts only as far as it is beyond ``fading``.
 
     Optimiser: AdamW with learning rate ``rate``, which falls to zero over ``epochs`` along a cosine, weight decay
     ``decay``, and batches of ``batch`` questions.
@@ -52,6 +53,7 @@ class Settings:
     start: float = 4.0
     convex: float = 1.0
     title_time: float = 0.5
+    fading: float = 0.8
     members: int = 5
     folds: int = 5
     seed: int = 0
@@ -60,7 +62,7 @@ class Settings:
         check_minimum(self, epochs=1, batch=1, candidates=4, redrawn=1, watched=2, members=1, folds=2, seed=0)
         if not all(units >= 1 for units in self.hidden):
             raise ConfigurationError(f"layers need 1 unit or more, got {self.hidden}")
-        for name in ("start", "convex", "title_time"):
+        for name in ("start", "convex", "title_time", "fading"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise ConfigurationError(f"{name} must be 0 or a positive number, got {getattr(self, name)}")
         if not (0 <= self.dropout < 1 and self.rate > 0 and self.decay >= 0):
