@@ -129,7 +129,7 @@ def test_the_questions_of_the_demo_are_answered_outright(tmp_path: Path) -> None
         engine.build([pages_folder(), documents_folder()])
         found = {
             question: engine.ask(question)
-            for question in (*DEMO_QUESTIONS, *DOCUMENT_QUESTIONS, "How fast does sound travel on Titan?")
+            for question in (*DEMO_QUESTIONS, *DOCUMENT_QUESTIONS, "How loud is thunder on Venus?")
         }
     *asked, unsaid = found.values()
     assert [answer.outcome for answer in asked] == ["answered"] * len(asked)
