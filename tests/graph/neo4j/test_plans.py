@@ -9,7 +9,7 @@ from typing import Any, LiteralString
 import pytest
 from neo4j import Driver, GraphDatabase
 
-from tests.graph.neo4j.stores import SERVERS, credentials
+from tests.graph.neo4j.stores import OLDER_SLOW, credentials
 from tests.neo4j_servers import Server
 from tests.plans import operators, replan, scans
 from tests.sample_graph import fill_with_a_part
@@ -83,7 +83,7 @@ def of_a_search(dialect: Dialect) -> dict[str, LiteralString]:
     return found  # type: ignore[return-value]
 
 
-@pytest.fixture(scope="module", params=SERVERS)
+@pytest.fixture(scope="module", params=OLDER_SLOW)
 def server(request: pytest.FixtureRequest) -> Server:
     """A server that holds some of the sample."""
     found: Server = request.getfixturevalue(request.param)
