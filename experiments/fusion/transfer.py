@@ -29,8 +29,8 @@ from trivium.fusion.convex import load as load_convex
 from trivium.fusion.network import Network
 from trivium.fusion.registry import shipped
 from trivium.search.ranking import fused_ranking, own_ranking
-from trivium.training.crossfit import NOTHING, crossfit, fit_all
-from trivium.training.fit import Added, corrected, train
+from trivium.training.crossfit import crossfit, fit_all
+from trivium.training.fit import NOTHING, Added, corrected, train
 from trivium.training.run import added_after, headline_measures, start_of
 from trivium.training.settings import Settings
 from trivium.training.training_data import Collection, Example, HitSet, examples_of, read
@@ -106,7 +106,7 @@ def left_out(
         ]
         found = [[np.asarray(fusion.fuse(hit.table).scores) for hit in one.hits] for fusion in fusions]
         found += [scores(tilted(networks[rest], weights, times), own) for times in (0.0, *added)]
-        if fading.fading is not None:
+        if fading.faded_by is not None:
             found += [scores(tilted(networks[rest], weights, times, fading), own) for times in added]
         lines.append([one.name, best_single(one), *(figures(one, values) for values in found)])
     heads = [
@@ -114,7 +114,7 @@ def left_out(
         for name in ("ships", "without its kind")
         for times in (0.0, *added)
     ]
-    if fading.fading is not None:
+    if fading.faded_by is not None:
         heads += [f"without its kind + {times:g}, faded" for times in added]
     return grid(["set", "best single retriever", "convex", *heads], lines)
 

@@ -187,16 +187,18 @@ def test_how_many_candidates_are_linked_fades_what_is_added_and_nothing_else() -
     hit_set = replace(plain.sets[0], hits=tuple(linked(hit) for hit in plain.hits))
     collection = replace(plain, sets=(hit_set,))
     added = added_after(collection, replace(QUICK, fading=60.0))
-    assert added.fading is not None
-    assert collection.layout.columns[added.fading][0] == LINKED
+    assert added.faded_by is not None
+    assert collection.layout.columns[added.faded_by][0] == LINKED
     assert (
-        added_after(plain, QUICK).fading is added_after(collection, replace(QUICK, hidden=())).fading is None
+        added_after(plain, QUICK).faded_by
+        is added_after(collection, replace(QUICK, hidden=())).faded_by
+        is None
     )
     network = fit_all(examples_of(collection), QUICK, 2, added=replace(added, rate=0.0))
     for example in examples_of(collection)[:3]:
         rows = example.rows.astype(np.float64)
         other = rows.copy()
-        other[:, added.fading] = 0.3
+        other[:, added.faded_by] = 0.3
         assert network.logits(other) == pytest.approx(network.logits(rows), abs=1e-3)
     faded = fit_all(examples_of(collection), QUICK, 2, added=added)
     alone = fit_all(examples_of(collection), QUICK, 2, added=replace(added, weights=()))

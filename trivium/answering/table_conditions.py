@@ -189,13 +189,14 @@ class Reading:
         left = frozenset(self.rest.split())
         left = (left & self.asked) | {stem for stem in left if stem.isdecimal()} | self.noun
         said = [row.said for row in self.table.rows]
-        if chosen_only and self.noun & (self.table.heads | self.table.above | self.table.names):
+        called = self.table.above | self.table.names
+        if chosen_only and self.noun & (self.table.heads | called):
             left -= {stem for stem in self._verb(heads) if not any(stem in one for one in said)}
         for stem in left - heads - self.known:
             count = sum(stem in one for one in said)
             in_rows = 2 * count >= len(said) and not stem.isdecimal()
             tells_apart = count and stem not in self.noun
-            around = self.table.above | self.table.names if stem in self.noun else self.table.section
+            around = called if stem in self.noun else self.table.section
             if not in_rows and (tells_apart or stem not in around):
                 return False
         return True

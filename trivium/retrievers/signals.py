@@ -186,7 +186,11 @@ def signals(
 
 
 def linked_candidates(linking: Floats) -> float:
-    """Return :data:`LINKED` of candidates from that of their signals (n,) which is NaN where no other links to one."""
+    """Return :data:`LINKED` of candidates from that of their signals (n,) which is NaN where no other links to one.
+
+    >>> linked_candidates(np.array([0.4, *[np.nan] * 31])), linked_candidates(np.array([0.4, 0.3, np.nan]))
+    (0.3125, 1.0)
+    """
     return min(1.0, 10 * (1 - float(np.isnan(linking).mean())))
 
 

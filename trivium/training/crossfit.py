@@ -12,11 +12,9 @@ from trivium.common.arrays import Floats
 from trivium.common.progress import Progress
 from trivium.datasets.cross_validation import apart, count_clusters, folds, page_folds
 from trivium.fusion.network import Network
-from trivium.training.fit import Added, Scale, Tick, Trained, scale_of, train
+from trivium.training.fit import NOTHING, Added, Scale, Tick, Trained, scale_of, train
 from trivium.training.settings import Settings
 from trivium.training.training_data import Example
-
-NOTHING = Added()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

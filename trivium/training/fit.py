@@ -25,30 +25,33 @@ Tick = Callable[[], None]
 @dataclass(frozen=True, slots=True)
 class Added:
     """What is added to the scores of a trained network: the first standardised features times ``weights``, a sum that is
-    brought nearer to 0 by ``rate`` times the feature of number ``fading``, if one is named. The layers do not see that
+    brought nearer to 0 by ``rate`` times the feature of number ``faded_by``, if one is named. The layers do not see that
     feature: what they learnt of it would be true of the sets that they are trained on.
     """
 
     weights: Sequence[float] = ()
-    fading: int | None = None
+    faded_by: int | None = None
     rate: float = 0.0
 
     def hidden_from(self, example: Example) -> Example:
         """Return an example without the feature that the layers do not see."""
-        if self.fading is None:
+        if self.faded_by is None:
             return example
-        return replace(example, rows=np.delete(example.rows, self.fading, axis=1))
+        return replace(example, rows=np.delete(example.rows, self.faded_by, axis=1))
 
     def to(self, network: Network) -> Network:
         """Return a network that was trained on examples without that feature with what is added to it."""
-        if self.fading is not None:
+        if self.faded_by is not None:
             (first, bias), *others = network.layers
             network = Network(
-                np.insert(network.mean, self.fading, 0),
-                np.insert(network.deviation, self.fading, 1),
-                ((np.insert(first, self.fading, 0, axis=1), bias), *others),
+                np.insert(network.mean, self.faded_by, 0),
+                np.insert(network.deviation, self.faded_by, 1),
+                ((np.insert(first, self.faded_by, 0, axis=1), bias), *others),
             )
         return corrected(network, 1.0, self)
+
+
+NOTHING = Added()
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +267,8 @@ def corrected(network: Network, factor: float, added: Added) -> Network:
     signs = np.array([1, -1], dtype=np.float32)
     sums = np.zeros((members, inputs, 2), dtype=np.float32)
     sums[:, : len(added.weights)] = np.outer(added.weights, signs)
-    if added.fading is not None:
-        sums[:, added.fading] = -added.rate
+    if added.faded_by is not None:
+        sums[:, added.faded_by] = -added.rate
     scale = np.float32(factor)
     if not others:
         return replace(network, layers=((first * scale + sums[..., :1], bias * scale),))

@@ -150,8 +150,8 @@ def added_after(collection: Collection, settings: Settings) -> Added:
     }
     weights["title_time"] = settings.title_time
     columns = [name for name, _ in collection.layout.columns]
-    fading = columns.index(LINKED) if settings.hidden and settings.fading and LINKED in columns else None
-    return Added([weights.get(view, 0.0) for view in collection.layout.views], fading, settings.fading)
+    faded_by = columns.index(LINKED) if settings.hidden and settings.fading and LINKED in columns else None
+    return Added([weights.get(view, 0.0) for view in collection.layout.views], faded_by, settings.fading)
 
 
 def adapt_fusion(
